@@ -374,6 +374,10 @@ def op(name: str, *, args: Sequence[str] = _ONE_ARGUMENT, **fields: Any) -> Op:
     return Op(name, args=args, **fields)
 
 
+TRANSPOSED = "a linear map; the cotangent goes back by its transpose"
+"""The source of a rule by which a linear op is differentiated."""
+
+
 def linear(name: str, *, args: Sequence[str] = _ONE_ARGUMENT, **fields: Any) -> Op:
     """An op that is linear in its first argument and constant in the others: the tangent of its
     result is its value at the tangent.
@@ -382,6 +386,7 @@ def linear(name: str, *, args: Sequence[str] = _ONE_ARGUMENT, **fields: Any) -> 
     def push(dot: Any, out: Any, x: Any, *others: Any, **params: Any) -> Any:
         return made(dot, *others, **params)
 
+    fields.setdefault("source", TRANSPOSED)
     made = Op(name, args=args, jvp=(push, *(None,) * (len(args) - 1)), **fields)
     return made
 

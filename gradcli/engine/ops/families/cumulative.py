@@ -89,7 +89,7 @@ cumsum: Op = op(
 # products -----------------------------------------------------------------------------------------
 
 
-def _before(x: Any, first: float) -> Any:
+def one_place_on(x: Any, first: float) -> Any:
     """The elements one place on along the last dimension, `first` coming in at the start."""
     start = np.full((*x.shape[:-1], 1), first, dtype_of(x))
     return ops.cat(start, ops.getitem(x, index=(Ellipsis, slice(0, -1))), dim=-1)
@@ -97,7 +97,7 @@ def _before(x: Any, first: float) -> Any:
 
 def _backwards_recurrence(a: Any, b: Any) -> Any:
     """S with s[i] = b[i] + a[i + 1] s[i + 1] along the last dimension."""
-    return _flipped(ops.recurrence(_before(_flipped(a), 0.0), _flipped(b)))
+    return _flipped(ops.recurrence(one_place_on(_flipped(a), 0.0), _flipped(b)))
 
 
 def _flipped(x: Any) -> Any:
@@ -114,7 +114,7 @@ def _cumprod_pull(g: Any, out: Any, x: Any, dim: Any, dtype: Any = None) -> Any:
         return g
     x = _along_last(x, dim)
     behind = _backwards_recurrence(x, _along_last(g, dim))
-    return _along_last(ops.mul(_before(cumprod(x, dim=-1), 1.0), behind), dim)
+    return _along_last(ops.mul(one_place_on(cumprod(x, dim=-1), 1.0), behind), dim)
 
 
 def _cumprod_push(dot: Any, out: Any, x: Any, dim: Any, dtype: Any = None) -> Any:
@@ -122,7 +122,7 @@ def _cumprod_push(dot: Any, out: Any, x: Any, dim: Any, dtype: Any = None) -> An
     if not x.shape or 0 in x.shape:
         return dot
     x = _along_last(x, dim)
-    fresh = ops.mul(_along_last(dot, dim), _before(cumprod(x, dim=-1), 1.0))
+    fresh = ops.mul(_along_last(dot, dim), one_place_on(cumprod(x, dim=-1), 1.0))
     return _along_last(ops.recurrence(x, fresh), dim)
 
 
@@ -226,7 +226,7 @@ def _weights(x: Any, out: Any) -> tuple[Any, Any]:
     """Shares that the sum up to the element before and the element have in the sum up to it. From
     what goes in, not from the result: its rounding would be multiplied by its size.
     """
-    before = _before(out, -inf)
+    before = one_place_on(out, -inf)
     return _share(before, x), _share(x, before)
 
 

@@ -13,7 +13,6 @@ from gradcli.errors import run_error
 
 FAMILY = 170, "Diagonals and triangles"
 
-_ADJOINT = "a linear map; the cotangent goes back by its transpose"
 _PLANE: dict[str, Any] = {"offset": 0, "dim1": 0, "dim2": 1}
 
 
@@ -53,7 +52,6 @@ diagonal: Op = linear(
     params=_PLANE,
     doc="The diagonal of the matrices in the dimensions `dim1` and `dim2`, which go away; it comes "
     "as the last dimension. `offset` counts diagonals to the right.",
-    source=_ADJOINT,
     array=_diagonal,
     shape=_diagonal_shape,
     vjp=(
@@ -208,7 +206,6 @@ def _triangle(name: str, meaning: str) -> Op:
         params={"diagonal": 0},
         doc=f"The matrices in the last two dimensions with zeros {meaning} the diagonal, or the "
         "one that lies `diagonal` places to the right of it.",
-        source=_ADJOINT,
         array=part,
         shape=_triangular,
         vjp=(lambda g, out, x, diagonal: entry(g, diagonal=diagonal),),

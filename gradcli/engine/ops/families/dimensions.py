@@ -13,7 +13,7 @@ from gradcli.errors import run_error
 
 FAMILY = 155, "Dimensions"
 
-_VIEW = "PyTorch: views"
+_VIEW: dict[str, Any] = {"view": True, "source": "PyTorch: views"}
 
 
 def _unflatten(x: Any, dim: Any, sizes: Any) -> Any:
@@ -41,11 +41,10 @@ def _unflatten(x: Any, dim: Any, sizes: Any) -> Any:
 unflatten: Op = composite(
     "unflatten",
     _unflatten,
-    view=True,
     params={"dim": REQUIRED, "sizes": REQUIRED},
     doc="The input with the dimension `dim` taken apart into dimensions of the given sizes, of "
     "which one may be -1.",
-    source=_VIEW,
+    **_VIEW,
     samples=lambda: (
         sample([1.0, 2.0, 3.0, 4.0], dim=0, sizes=(2, 2)),
         sample([[1.0, 2.0, 3.0, 4.0]], dim=-1, sizes=(2, -1)),
@@ -61,9 +60,8 @@ ravel: Op = composite(
     "ravel",
     lambda x: ops.reshape(ops.contiguous(x), shape=(-1,)),
     shape=lambda x: (prod(x),),
-    view=True,
     doc="The elements in their order, as a vector.",
-    source=_VIEW,
+    **_VIEW,
     samples=lambda: (
         sample([[1.0, 2.0], [3.0, 4.0]]),
         sample(5.0),
@@ -89,12 +87,11 @@ def _moved(x: Any, source: Any, destination: Any) -> Any:
 movedim: Op = composite(
     "movedim",
     _moved,
-    view=True,
     aliases=("moveaxis",),
     params={"source": REQUIRED, "destination": REQUIRED},
     doc="The input with the dimensions `source` moved to the places `destination`; the others keep "
     "their order.",
-    source=_VIEW,
+    **_VIEW,
     samples=lambda: (
         sample([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], source=0, destination=1),
         sample([[[1.0, 2.0]], [[3.0, 4.0]]], source=(0, 2), destination=(1, 0)),
@@ -128,11 +125,10 @@ def _at_least_op(ndim: int) -> Op:
     return composite(
         f"atleast_{ndim}d",
         _at_least(ndim),
-        view=True,
         args=("*tensors",),
         doc=f"The tensor with at least {ndim} dimension{'s' * (ndim > 1)}, new ones of size "
         "1; of several tensors a tuple.",
-        source=_VIEW,
+        **_VIEW,
         samples=lambda: (
             sample(5.0),
             sample([1.0, 2.0]),

@@ -31,8 +31,6 @@ from gradcli.errors import run_error
 
 FAMILY = 190, "Picking elements"
 
-_ADJOINT = "a linear map; the cotangent goes back by its transpose"
-
 
 def _getitem_node(args: tuple[Any, ...], params: dict[str, Any]) -> str:
     """The last of the steps in which PyTorch follows an index."""
@@ -63,7 +61,6 @@ getitem: Op = linear(
     doc="x[index] with ints, slices, `...`, None (a view of the same memory), and with lists, "
     "index tensors and bool masks (a copy). An element picked several times gets the sum of the "
     "gradients.",
-    source=_ADJOINT,
     array=taken,
     of_shapes=taken_directly,
     shape=taken_shape,

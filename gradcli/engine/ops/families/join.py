@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from gradcli.engine.ops.catalog import ops
-from gradcli.engine.ops.op import REQUIRED, Op, bad, composite, linear, op, sample
+from gradcli.engine.ops.op import REQUIRED, TRANSPOSED, Op, bad, composite, linear, op, sample
 from gradcli.engine.ops.promotion import common, of_first
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import Data, np, shape_of
@@ -16,8 +16,7 @@ from gradcli.errors import run_error
 
 FAMILY = 180, "Joining and splitting"
 
-_VIEW = "PyTorch: views"
-_ADJOINT = "a linear map; the cotangent goes back by its transpose"
+_VIEW: dict[str, Any] = {"view": True, "source": "PyTorch: views"}
 
 # several tensors ----------------------------------------------------------------------------------
 
@@ -92,7 +91,7 @@ cat: Op = op(
     args=("*tensors",),
     params={"dim": 0},
     doc="The tensors one after the other along the dimension `dim`; the other sizes are equal.",
-    source=_ADJOINT,
+    source=TRANSPOSED,
     array=_cat,
     of_shapes=_cat_directly,
     shape=_cat_shape,
@@ -169,7 +168,7 @@ stack: Op = op(
     params={"dim": 0},
     by_elements=lambda code, *tensors, dim: code.stacked(tensors, dim),
     doc="Tensors of one shape side by side along a new dimension `dim`.",
-    source=_ADJOINT,
+    source=TRANSPOSED,
     array=_stack,
     of_shapes=_stack_directly,
     shape=_stack_shape,
@@ -267,10 +266,9 @@ def _at(dim: Any, ndim: int, index: Any) -> tuple[Any, ...]:
 select: Op = composite(
     "select",
     lambda x, dim, index: ops.getitem(x, index=_at(dim, len(shape_of(x)), whole(index, "index"))),
-    view=True,
     params={"dim": REQUIRED, "index": REQUIRED},
     doc="The part of the input at one index of the dimension `dim`, which goes away.",
-    source=_VIEW,
+    **_VIEW,
     samples=lambda: (
         sample([[1.0, 2.0], [3.0, 4.0]], dim=0, index=1),
         sample([[1.0, 2.0], [3.0, 4.0]], dim=1, index=-1),
@@ -302,10 +300,9 @@ def _narrow(x: Any, dim: Any, start: Any, length: Any) -> Any:
 narrow: Op = composite(
     "narrow",
     _narrow,
-    view=True,
     params={"dim": REQUIRED, "start": REQUIRED, "length": REQUIRED},
     doc="The part of the input of `length` places from `start` on in the dimension `dim`.",
-    source=_VIEW,
+    **_VIEW,
     samples=lambda: (
         sample([[1.0, 2.0], [3.0, 4.0]], dim=0, start=1, length=1),
         sample([[1.0, 2.0, 3.0], [3.0, 4.0, 5.0]], dim=1, start=-2, length=2),
@@ -339,7 +336,6 @@ unbind: Op = linear(
     "unbind",
     params={"dim": 0},
     doc="The parts of the input along the dimension `dim`, as a tuple.",
-    source=_ADJOINT,
     array=_unbind,
     shape=_unbound,
     dtype=[of_first],
@@ -399,7 +395,6 @@ split: Op = linear(
     params={"split_size_or_sections": REQUIRED, "dim": 0},
     doc="The input in parts along the dimension `dim`: of one size (the last may be smaller), or "
     "of the sizes in a list.",
-    source=_ADJOINT,
     array=_split,
     shape=_split_shapes,
     dtype=[of_first],

@@ -8,7 +8,7 @@ from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families.places import EVERY, check_range, places_of, static_index
 from gradcli.engine.ops.internal.index import grid
 from gradcli.engine.ops.nodes import by_number
-from gradcli.engine.ops.op import REQUIRED, Op, bad, composite, known, op, sample
+from gradcli.engine.ops.op import REQUIRED, TRANSPOSED, Op, bad, composite, known, op, sample
 from gradcli.engine.ops.promotion import integer, of_first
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import Data, np, shape_of
@@ -17,8 +17,6 @@ from gradcli.engine.values.sizes import Shape, axis, broadcast, describe, number
 from gradcli.errors import run_error
 
 FAMILY = 200, "Writing elements at places"
-
-_ADJOINT = "a linear map; the cotangent goes back by its transpose"
 
 
 # at an element's own place in the other dimensions ------------------------------------------------
@@ -406,7 +404,7 @@ index_put: Op = composite(
     doc="The input with values written at `input[indices]`, or added there with `accumulate`. Of "
     "several for one place the last stays and alone gets the gradient; PyTorch leaves the winner "
     "open and gives the gradient to all.",
-    source=_ADJOINT,
+    source=TRANSPOSED,
     inplace=True,
     samples=lambda: (
         sample([1.0, 2.0, 3.0], [5.0, 6.0], indices=([0, 2],), accumulate=False),

@@ -18,7 +18,7 @@ from gradcli.errors import run_error
 
 FAMILY = 150, "Shapes"
 
-_VIEW = "PyTorch: views"
+_VIEW: dict[str, Any] = {"view": True, "source": "PyTorch: views"}
 
 # sizes --------------------------------------------------------------------------------------------
 
@@ -73,14 +73,13 @@ reshape: Op = linear(
     params={"*shape": REQUIRED},
     doc="The elements of the input, in their order, in another shape. One size may be -1: it is "
     "worked out from the others.",
-    source=_VIEW,
+    **_VIEW,
     array=_reshape,
     of_shapes=lambda x, shape: _by_method(x, "reshape", _reshaped(x, shape)),
     shape=_reshaped,
     batch=_each_in_shape(_reshaped),
     vjp=(lambda g, out, x, shape: reshape(g, shape=x.shape),),
     node="ViewBackward0",
-    view=True,
     samples=lambda: (
         sample([[1.0, 2.0], [3.0, 4.0]], shape=(4,)),
         sample([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], shape=(3, -1)),
@@ -120,9 +119,8 @@ view: Op = composite(
     _viewed,
     params={"*shape": REQUIRED},
     doc="The same memory in another shape, as `reshape` does; refused where that needs a copy.",
-    source=_VIEW,
+    **_VIEW,
     shape=_reshaped,
-    view=True,
     samples=lambda: (
         sample([[1.0, 2.0], [3.0, 4.0]], shape=(4,)),
         sample([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], shape=(3, -1)),
@@ -158,9 +156,8 @@ flatten: Op = composite(
     _flat,
     params={"start_dim": 0, "end_dim": -1},
     doc="The dimensions from `start_dim` to `end_dim` as one; without them a flat tensor.",
-    source=_VIEW,
+    **_VIEW,
     shape=_flattened,
-    view=True,
     samples=lambda: (
         sample([[1.0, 2.0], [3.0, 4.0]], start_dim=0, end_dim=-1),
         sample([[[1.0, 2.0], [3.0, 4.0]]], start_dim=1, end_dim=-1),
@@ -199,14 +196,13 @@ squeeze: Op = linear(
     "squeeze",
     params={"dim": None},
     doc="The input without its dimensions of size 1, or without those of them that `dim` names.",
-    source=_VIEW,
+    **_VIEW,
     array=lambda x, dim: np.reshape(x, _squeezed(np.shape(x), dim)),
     of_shapes=lambda x, dim: _by_method(x, "reshape", _squeezed(x, dim)),
     shape=_squeezed,
     batch=_each_in_shape(_squeezed),
     vjp=(lambda g, out, x, dim: reshape(g, shape=x.shape),),
     node=_squeeze_node,
-    view=True,
     turned=_squeezed_in_place,
     samples=lambda: (
         sample([[1.0, 2.0]], dim=None),
@@ -226,13 +222,12 @@ unsqueeze: Op = linear(
     "unsqueeze",
     params={"dim": REQUIRED},
     doc="The input with a new dimension of size 1 at `dim`.",
-    source=_VIEW,
+    **_VIEW,
     array=lambda x, dim: np.reshape(x, unsqueezed(np.shape(x), dim)),
     of_shapes=lambda x, dim: _by_method(x, "reshape", unsqueezed(x, dim)),
     shape=unsqueezed,
     batch=_each_in_shape(unsqueezed),
     vjp=(lambda g, out, x, dim: reshape(g, shape=x.shape),),
-    view=True,
     turned="UnsqueezeBackward1",
     samples=lambda: (
         sample([1.0, 2.0], dim=0),
@@ -274,13 +269,12 @@ permute: Op = linear(
     "permute",
     params={"*dims": REQUIRED},
     doc="The dimensions of the input in the order `dims`.",
-    source=_VIEW,
+    **_VIEW,
     array=lambda x, dims: np.transpose(x, _order(np.ndim(x), dims)),
     of_shapes=lambda x, dims: _by_method(x, "transpose", _order(len(x), dims)),
     shape=lambda x, dims: tuple(x[d] for d in _order(len(x), dims)),
     batch=lambda x, dims: np.transpose(x, _behind(_order(x.ndim - 1, dims))),
     vjp=(lambda g, out, x, dims: permute(g, dims=_inverse(_order(x.ndim, dims))),),
-    view=True,
     samples=lambda: (
         sample([[1.0, 2.0, 3.0]], dims=(1, 0)),
         sample([[[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]], dims=(2, 0, 1)),
@@ -312,13 +306,12 @@ transpose: Op = linear(
     aliases=("swapaxes", "swapdims"),
     params={"dim0": REQUIRED, "dim1": REQUIRED},
     doc="The input with the dimensions `dim0` and `dim1` swapped.",
-    source=_VIEW,
+    **_VIEW,
     array=lambda x, dim0, dim1: np.transpose(x, _swap(np.ndim(x), dim0, dim1)),
     of_shapes=lambda x, dim0, dim1: _by_method(x, "transpose", _swap(len(x), dim0, dim1)),
     shape=lambda x, dim0, dim1: tuple(x[d] for d in _swap(len(x), dim0, dim1)),
     batch=lambda x, dim0, dim1: np.transpose(x, _behind(_swap(x.ndim - 1, dim0, dim1))),
     vjp=(lambda g, out, x, dim0, dim1: transpose(g, dim0=dim0, dim1=dim1),),
-    view=True,
     turned="TransposeBackward1",
     samples=lambda: (
         sample([[1.0, 2.0, 3.0]], dim0=0, dim1=1),
@@ -344,9 +337,8 @@ def _adjoint(x: Any) -> Any:
 adjoint: Op = composite(
     "adjoint",
     _adjoint,
-    view=True,
     doc="Transpose of each matrix, `x.mT`; a 0-d tensor stays as it is.",
-    source=_VIEW,
+    **_VIEW,
     samples=lambda: (
         sample([[1.0, 2.0, 3.0]]),
         sample([[[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]]),
@@ -369,14 +361,13 @@ def _backwards(ndim: int) -> tuple[int, ...]:
 t: Op = linear(
     "t",
     doc="Transpose of a matrix; a vector or a 0-d tensor stays as it is.",
-    source=_VIEW,
+    **_VIEW,
     array=lambda x: np.transpose(x, _backwards(np.ndim(x))),
     of_shapes=lambda x: _by_method(x, "transpose"),
     shape=lambda x: tuple(x[d] for d in _backwards(len(x))),
     batch=lambda x: np.transpose(x, _behind(_backwards(x.ndim - 1))),
     vjp=(lambda g, out, x: t(g),),
     node="TBackward0",
-    view=True,
     turned="TBackward1",
     samples=lambda: (
         sample([[1.0, 2.0], [3.0, 4.0]]),
@@ -445,14 +436,13 @@ expand: Op = linear(
     params={"*size": REQUIRED},
     doc="The input seen as having the shape `size`: dimensions of size 1 are repeated without a "
     "copy, new ones come in front, -1 keeps a size.",
-    source=_VIEW,
+    **_VIEW,
     said=lambda x, size: x if shape_of(x) == _expanded(shape_of(x), size) else None,
     array=_expand,
     of_shapes=_expand_directly,
     shape=_expanded,
     batch=_expand_each,
     vjp=(lambda g, out, x, size: g,),  # fitted to x by the caller: summed over the copies
-    view=True,
     samples=lambda: (
         sample([1.0, 2.0], size=(3, 2)),
         sample([[1.0], [2.0]], size=(2, 3)),
@@ -473,10 +463,9 @@ expand: Op = linear(
 broadcast_to: Op = composite(
     "broadcast_to",
     lambda x, size: expand(x, size=size),
-    view=True,
     params={"*size": REQUIRED},
     doc="The input seen as having the shape `size`, as `expand` does.",
-    source=_VIEW,
+    **_VIEW,
     samples=lambda: (
         sample([1.0, 2.0], size=(3, 2)),
         sample([[1.0], [2.0]], size=(2, 3)),
@@ -488,10 +477,9 @@ broadcast_to: Op = composite(
 expand_as: Op = composite(
     "expand_as",
     lambda x, other: expand(x, size=shape_of(other)),
-    view=True,
     args=("input", "other"),
     doc="The input expanded to the shape of `other`.",
-    source=_VIEW,
+    **_VIEW,
     samples=lambda: (sample([1.0, 2.0], [[1.0, 1.0]] * 3), sample(5.0, [1.0, 2.0])),
     bad=lambda: (bad((2,), (3,), says="cannot be expanded"),),
 )
@@ -501,10 +489,9 @@ def _in_shape_of_other(name: str, body: Op) -> Op:
     return composite(
         name,
         lambda x, other: body(x, shape=shape_of(other)),
-        view=True,
         args=("input", "other"),
         doc=f"The input in the shape of `other`, as `{body.name}` gives it.",
-        source=_VIEW,
+        **_VIEW,
         samples=lambda: (sample([1.0, 2.0, 3.0, 4.0], [[1.0, 1.0]] * 2), sample([5.0], 1.0)),
         bad=lambda: (bad((2,), (3,), says="cannot be arranged"),),
     )

@@ -22,7 +22,7 @@ from gradcli.engine.ops.families.places import (
     taken_each,
     taken_shape,
 )
-from gradcli.engine.ops.op import REQUIRED, Op, bad, known, linear, op, sample
+from gradcli.engine.ops.op import REQUIRED, TRANSPOSED, Op, bad, known, linear, op, sample
 from gradcli.engine.ops.promotion import of_first
 from gradcli.engine.values.carrier import Like
 from gradcli.engine.values.conversion import converted
@@ -30,8 +30,6 @@ from gradcli.engine.values.data import Data, dtype_of, np, shape_of
 from gradcli.engine.values.memory import as_first
 from gradcli.engine.values.sizes import Shape, axis
 from gradcli.errors import run_error
-
-_ADJOINT = "a linear map; the cotangent goes back by its transpose"
 
 
 def _unindex(g: Data, index: Any, size: Shape) -> Data:
@@ -81,7 +79,6 @@ unindex: Op = linear(
     args=("g",),
     params={"index": REQUIRED, "size": REQUIRED},
     doc="Zeros of the shape `size`, to which g is added at the index: the transpose of x[index].",
-    source=_ADJOINT,
     array=_unindex,
     of_shapes=_unindex_directly,
     shape=lambda g, index, size: size,
@@ -132,7 +129,6 @@ kept: Op = linear(
     args=("g",),
     params={"index": REQUIRED},
     doc="x[index], but zero where a later element of the index names the same place.",
-    source=_ADJOINT,
     array=_kept,
     shape=taken_shape,
     batch=_kept_each,
@@ -163,7 +159,6 @@ undiagonal: Op = linear(
     args=("g",),
     params={"offset": 0, "dim1": 0, "dim2": 1, "size": REQUIRED},
     doc="Zeros of the shape `size` with g on a diagonal: the transpose of `diagonal`.",
-    source=_ADJOINT,
     array=_undiagonal,
     shape=lambda g, offset, dim1, dim2, size: size,
     vjp=(
@@ -264,7 +259,7 @@ set_at: Op = op(
     doc="Copy of x with `x[index] = value` done. Where the index names a place twice the last "
     "write wins and alone gets the gradient: PyTorch leaves the winner open and gives the "
     "gradient to all.",
-    source=_ADJOINT,
+    source=TRANSPOSED,
     array=_set_at,
     shape=_set_shape,
     batch=_set_each,
@@ -353,7 +348,6 @@ pick: Op = linear(
     params={"dim": 0},
     doc="The elements of x at the places `index` of the dimension `dim`: `gather` with the index "
     "as an argument.",
-    source=_ADJOINT,
     array=_pick,
     shape=_picked_shape,
     dtype=of_first,
@@ -373,7 +367,6 @@ place: Op = linear(
     params={"dim": 0, "size": ()},
     doc="Zeros of the shape `size`, to which g is added at the places `index` of the dimension "
     "`dim`.",
-    source=_ADJOINT,
     array=_place,
     shape=lambda g, index, dim, size: size,
     dtype=of_first,

@@ -6,15 +6,16 @@ from math import nan
 from typing import Any
 
 from gradcli.engine.ops.catalog import ops
-from gradcli.engine.ops.families.along import floats, reshaped
+from gradcli.engine.ops.families.along import floats
+from gradcli.engine.ops.families.cumulative import one_place_on
 from gradcli.engine.ops.families.extreme import extreme_op, place_of
 from gradcli.engine.ops.families.norm import peak
-from gradcli.engine.ops.families.statistics import median_all_op, median_along_op
+from gradcli.engine.ops.families.statistics import median_all_op, median_along_op, picked_op
 from gradcli.engine.ops.internal.share import share_slope
 from gradcli.engine.ops.op import Op, bad, known, op, sample
-from gradcli.engine.ops.promotion import floating, integer, of_first
-from gradcli.engine.values.data import Data, dtype_of, np
-from gradcli.engine.values.sizes import axes, axis, reduced
+from gradcli.engine.ops.promotion import floating
+from gradcli.engine.values.data import Data, np
+from gradcli.engine.values.sizes import axes
 
 # the forms of max and min -------------------------------------------------------------------------
 
@@ -23,47 +24,14 @@ max_all: Op = extreme_op("max_all", "Largest", "amax", "MaxBackward1")
 min_all: Op = extreme_op("min_all", "Smallest", "amin", "MinBackward1")
 
 
-def _extreme_along(x: Data, dim: Any, keepdim: Any, name: str) -> tuple[Data, Data]:
-    x = np.asarray(x)
-    at = axis(dim, x.ndim)
-    indices = np.asarray(place_of(x, at, True, name))
-    values = np.take_along_axis(x, indices, at) if x.ndim else np.array(x)
-    shape = reduced(x.shape, dim, bool(keepdim))
-    return reshaped(values, shape), reshaped(indices, shape)
-
-
-def _kept(y: Any, x: Any, dim: Any) -> Any:
-    return ops.reshape(y, shape=reduced(x.shape, dim, True))
-
-
 def _along_op(name: str, word: str, function: str, node: str) -> Op:
     sign = 1.0 if function == "max" else -1.0
-    return op(
+    return picked_op(
         name,
-        ties=True,
-        params={"dim": 0, "keepdim": False},
-        fields=("values", "indices"),
-        doc=f"{word} elements along the dimension `dim` and their places there. At a tie the first "
+        f"{word} elements along the dimension `dim` and their places there. At a tie the first "
         "is taken and alone gets the gradient.",
-        source=f"PyTorch: {function}",
-        array=lambda x, dim, keepdim: _extreme_along(x, dim, keepdim, function),
-        shape=lambda x, dim, keepdim: [reduced(x, dim, keepdim)] * 2,
-        dtype=[of_first, integer],
-        vjp=(
-            lambda g, out, x, dim, keepdim: ops.place(
-                _kept(g[0], x, dim), _kept(out[1], x, dim), dim=dim, size=x.shape
-            ),
-        ),
-        jvp=(
-            lambda dot, out, x, dim, keepdim: (
-                ops.reshape(
-                    ops.pick(dot, _kept(out[1], x, dim), dim=dim),
-                    shape=reduced(x.shape, dim, keepdim),
-                ),
-                None,
-            ),
-        ),
-        saves=("indices",),
+        lambda x, at: place_of(x, at, True, function),
+        {},
         node=node,
         samples=lambda: (
             sample([1.0, -2.0, 3.0], dim=0, keepdim=False),
@@ -143,16 +111,10 @@ def _recurrence(a: Data, b: Data) -> Data:
     return out
 
 
-def _one_on(x: Any) -> Any:
-    """The elements one place on along the last dimension, 0 coming in at the start."""
-    start = np.zeros((*x.shape[:-1], 1), dtype_of(x))
-    return ops.cat(start, ops.getitem(x, index=(Ellipsis, slice(0, -1))), dim=-1)
-
-
 def _recurrence_pull(g: Any, a: Any) -> Any:
     """The cotangent of b: the same recurrence from the end, with a one place on."""
     turned = ops.flip(a, dims=(-1,))
-    return ops.flip(recurrence(_one_on(turned), ops.flip(g, dims=(-1,))), dims=(-1,))
+    return ops.flip(recurrence(one_place_on(turned, 0.0), ops.flip(g, dims=(-1,))), dims=(-1,))
 
 
 recurrence: Op = op(
@@ -163,11 +125,11 @@ recurrence: Op = op(
     array=_recurrence,
     shape=lambda a, b: b,
     vjp=(
-        lambda g, out, a, b: ops.mul(_recurrence_pull(g, a), _one_on(out)),
+        lambda g, out, a, b: ops.mul(_recurrence_pull(g, a), one_place_on(out, 0.0)),
         lambda g, out, a, b: _recurrence_pull(g, a),
     ),
     jvp=(
-        lambda dot, out, a, b: recurrence(a, ops.mul(dot, _one_on(out))),
+        lambda dot, out, a, b: recurrence(a, ops.mul(dot, one_place_on(out, 0.0))),
         lambda dot, out, a, b: recurrence(a, dot),
     ),
     saves=("a", "out"),

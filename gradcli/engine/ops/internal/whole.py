@@ -142,7 +142,6 @@ unrow: Op = linear(
     args=("g", "at"),
     params={"size": REQUIRED},
     doc="Zeros of the shape `size` with g at a place: the transpose of `row`.",
-    source="a linear map; the cotangent goes back by its transpose",
     array=lambda g, at, size: ops.unindex.value.array(g, index=at, size=size),
     shape=lambda g, at, size: size,
     dtype=lambda g, at, size: dtype_of(g),

@@ -53,7 +53,6 @@ windows: Op = linear(
     params=_MOVES,
     doc="What a window of the given size shows at each of its places in the last dimensions; the "
     "places come first, then the window's own dimensions.",
-    source="a linear map; the cotangent goes back by its transpose",
     array=_windows,
     shape=_shape,
     vjp=(
@@ -75,7 +74,6 @@ fold: Op = linear(
     args=("g",),
     params={**_MOVES, "full": REQUIRED},
     doc="The transpose of `windows`: what the windows hold added up at its places.",
-    source="a linear map; the cotangent goes back by its transpose",
     array=_folded,
     shape=lambda g, size, stride, dilation, full: (*g[: -2 * len(size)], *full),
     vjp=(

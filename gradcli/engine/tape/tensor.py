@@ -7,7 +7,7 @@ room knows no derivatives; the rules know no recording.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 from weakref import ref
 
 from gradcli.engine.tape.graph import (
@@ -213,10 +213,6 @@ class Number(Tensor):
     @property
     def is_number(self) -> bool:
         return True
-
-
-Value: TypeAlias = Any
-"""What an op takes and gives: plain data or a `Tensor`."""
 
 
 _WRITTEN = "CopySlices"  # a node of which PyTorch frees how it is done

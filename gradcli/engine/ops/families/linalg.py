@@ -8,6 +8,7 @@ from typing import Any
 from gradcli.engine.numerics import ieee
 from gradcli.engine.numerics.products import product
 from gradcli.engine.ops.catalog import ops
+from gradcli.engine.ops.families.matrices import GILES, transposed
 from gradcli.engine.ops.op import Op, bad, composite, op, sample
 from gradcli.engine.ops.promotion import counted
 from gradcli.engine.values.data import INT64_MAX, INT64_MIN, Data, np, shape_of
@@ -16,7 +17,7 @@ from gradcli.errors import run_error
 
 FAMILY = 210, "Matrix products and transposes"
 
-_GILES = "Giles, Collected matrix derivative results for forward and reverse mode AD, 2008, 2.2.2"
+_SOURCE = f"{GILES}, 2.2.2"
 
 
 def _product_shape(a: Shape, b: Shape) -> Shape:
@@ -79,10 +80,6 @@ def _columns(b: Any) -> Any:
     return b if len(shape_of(b)) > 1 else ops.reshape(b, shape=(*shape_of(b), 1))
 
 
-def _transposed(a: Any) -> Any:
-    return ops.transpose(a, dim0=-2, dim1=-1)
-
-
 def _matrices(g: Any, a: Any, b: Any) -> Any:
     """Cotangent of a @ b with the dimensions that a vector on either side left out."""
     columns = shape_of(g)[-1:] if len(shape_of(b)) > 1 else (1,)
@@ -93,7 +90,7 @@ def _matrices(g: Any, a: Any, b: Any) -> Any:
 
 
 def _right(g: Any, a: Any, b: Any) -> Any:
-    c = matmul(_transposed(_rows(a)), _matrices(g, a, b))
+    c = matmul(transposed(_rows(a)), _matrices(g, a, b))
     return c if len(shape_of(b)) > 1 else ops.squeeze(c, dim=-1)
 
 
@@ -136,7 +133,7 @@ matmul: Op = op(
     args=("input", "other"),
     doc="Matrix product a @ b: of vectors the inner product, of tensors the product of the "
     "matrices in the last two dimensions, with the others broadcast.",
-    source=_GILES,
+    source=_SOURCE,
     infix=("@", 7),
     array=_product,
     shape=_product_shape,
@@ -145,7 +142,7 @@ matmul: Op = op(
     by_elements=lambda code, a, b: code.product(a, b),
     of_shapes=lambda a, b: np.matmul,
     vjp=(
-        lambda g, out, a, b: matmul(_matrices(g, a, b), _transposed(_columns(b))),
+        lambda g, out, a, b: matmul(_matrices(g, a, b), transposed(_columns(b))),
         lambda g, out, a, b: _right(g, a, b),
     ),
     jvp=(lambda dot, out, a, b: matmul(dot, b), lambda dot, out, a, b: matmul(a, dot)),
@@ -196,7 +193,7 @@ mm: Op = composite(
     _of_ranks("mm", 2, 2),
     args=("input", "mat2"),
     doc="Matrix product of a (n, k) and b (k, m), of the shape (n, m).",
-    source=_GILES,
+    source=_SOURCE,
     samples=lambda: (
         sample([[1.0, 2.0]], [[3.0], [4.0]]),
         sample([[1.0, 2.0], [3.0, 4.0]], [[3.0, 0.5, 1.0], [4.0, -1.0, 2.0]]),
@@ -213,7 +210,7 @@ mv: Op = composite(
     _of_ranks("mv", 2, 1),
     args=("input", "vec"),
     doc="Product of a matrix (n, k) and a vector (k), of the shape (n).",
-    source=_GILES,
+    source=_SOURCE,
     samples=lambda: (
         sample([[1.0, 2.0], [3.0, 4.0]], [5.0, -6.0]),
         sample([[1.0, 2.0]], [5.0, -6.0]),
@@ -242,7 +239,7 @@ bmm: Op = composite(
     args=("input", "mat2"),
     node="BmmBackward0",
     doc="Products of the matrices of two batches, (b, n, k) and (b, k, m), one by one.",
-    source=_GILES,
+    source=_SOURCE,
     samples=lambda: (
         sample([[[1.0, 2.0]], [[3.0, 4.0]]], [[[3.0], [4.0]], [[5.0], [6.0]]]),
         sample([[[2.0]]], [[[-3.0]]]),

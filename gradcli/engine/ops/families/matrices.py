@@ -6,7 +6,6 @@ from math import prod
 from typing import Any
 
 from gradcli.engine.ops.catalog import ops
-from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import NUMBERS, Data, dtype_of, is_whole, np, shape_of
 from gradcli.errors import run_error
 
@@ -47,11 +46,6 @@ def which(flags: Any) -> str:
     return f"the one at {at} of the batch"
 
 
-def each(x: Any) -> Data:
-    """Plain data of a value."""
-    return data_of(x)
-
-
 def transposed(a: Any) -> Any:
     """Each matrix transposed."""
     return ops.transpose(a, dim0=-2, dim1=-1)
@@ -62,12 +56,6 @@ def per_matrix(x: Any) -> Any:
     if type(x) in NUMBERS or not shape_of(x):
         return x
     return ops.reshape(x, shape=(*shape_of(x), 1, 1))
-
-
-def spread(s: Any) -> Any:
-    """Diagonal matrices of the vectors s."""
-    n = shape_of(s)[-1]
-    return ops.where(np.eye(n, dtype=bool), ops.unsqueeze(s, dim=-1), 0.0)
 
 
 def inner(a: Any, b: Any) -> Any:

@@ -10,7 +10,6 @@ from gradcli.engine.ops.families.matrices import (
     GILES,
     checked,
     determinant,
-    each,
     eye,
     inner,
     per_matrix,
@@ -22,6 +21,7 @@ from gradcli.engine.ops.families.matrices import (
 )
 from gradcli.engine.ops.op import REQUIRED, Op, Sample, bad, composite, known, op, sample
 from gradcli.engine.ops.promotion import integer, of_first, promoted
+from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import Data, dtype_of, np, shape_of
 from gradcli.engine.values.fields import Fields
 from gradcli.engine.values.memory import in_columns
@@ -313,7 +313,7 @@ def _of_rank(a: Any, p: Any, hermitian: Any, limits: Mapping[str, Any]) -> Any:
     """
     a = _lower_told(a, hermitian)
     if any(limit is not None for limit in limits.values()):
-        x, y = each(a), each(p)
+        x, y = data_of(a), data_of(p)
         rest = np.abs(x - x @ y @ x).max(initial=0.0)
         if rest > 1e3 * _rank_limit(x) * np.abs(x).max(initial=0.0):
             raise run_error(
@@ -450,7 +450,7 @@ def _lstsq(a: Any, b: Any, rcond: Any, driver: Any) -> Any:
         b = ops.unsqueeze(b, dim=-1)
     x = ops.matmul(pinv(a, rcond=rcond), b)
     rank = matrix_rank(a, rtol=rcond)
-    if m > n and bool(np.all(np.asarray(each(rank)) == n)):
+    if m > n and bool(np.all(np.asarray(data_of(rank)) == n)):
         rest = ops.sum(ops.square(ops.sub(ops.matmul(a, x), b)), dim=-2)
     else:
         rest = np.zeros(0, dtype_of(x))

@@ -26,9 +26,6 @@ from gradcli.engine.values.carrier import like_of
 from gradcli.engine.values.data import NUMBERS
 from gradcli.errors import run_error
 
-Rules = Callable[[Context, Sequence[Any], Sequence[Any]], Sequence[Any]]
-"""Cotangents of the values in the arguments from those of the results: `(ctx, args, gs)`."""
-
 
 class Custom:
     """A function with rules of the program's own.

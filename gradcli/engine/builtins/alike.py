@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from gradcli.engine.builtins.create import (
+    OPTIONS,
     constant_data,
     inferred,
     like,
     made,
+    numeric,
+    of_dtype,
     size_of,
 )
 from gradcli.engine.ops.catalog import ops
@@ -17,22 +20,18 @@ from gradcli.engine.ops.statics import Statics
 from gradcli.engine.run.language import members
 from gradcli.engine.tape.tensor import Number, Tensor
 from gradcli.engine.values.conversion import converted, fitting
-from gradcli.engine.values.data import NUMBERS, dtype_of, np, plain, shape_of
+from gradcli.engine.values.data import dtype_of, np, plain, shape_of
 from gradcli.engine.values.dtypes import dtype_name
 from gradcli.engine.values.limits import check_memory
-from gradcli.engine.values.sizes import broadcast, describe, number, sizes
+from gradcli.engine.values.sizes import broadcast, number, sizes
 from gradcli.errors import run_error
 
 FAMILY = 312, "Tensors like others"
 
-_OPTIONS: dict[str, Any] = {"dtype": None, "device": None, "requires_grad": False}
-
 
 def _dtype(session: Any, x: Any, asked: Any) -> str:
     """The dtype that is asked for, that of the tensor if none is."""
-    x = session.tensor(x)
-    if not isinstance(x, Tensor) and type(x) not in NUMBERS:
-        raise run_error("wrong-type", f"a tensor is needed, got {describe(x)}")
+    x = numeric(session, x)
     return dtype_name(asked) or dtype_of(x)
 
 
@@ -53,7 +52,7 @@ def _new_filled(name: str, value: float, text: str) -> Op:
         name,
         lambda session, x, size, **options: _new_full(session, x, size, value, **options),
         args=("input",),
-        params={"*size": REQUIRED, **_OPTIONS},
+        params={"*size": REQUIRED, **OPTIONS},
         infer=_new_of,
         doc=f"A new tensor of the size and of the input's dtype, filled with {text}.",
         method=True,
@@ -68,7 +67,7 @@ new_full: Op = torch_host(
     "new_full",
     _new_full,
     args=("input", "size", "fill_value"),
-    params=_OPTIONS,
+    params=OPTIONS,
     infer=_new_of,
     doc="A new tensor of the size and of the input's dtype, filled with one number.",
     method=True,
@@ -90,7 +89,7 @@ new_tensor: Op = torch_host(
     "new_tensor",
     _new_tensor,
     args=("input", "data"),
-    params=_OPTIONS,
+    params=OPTIONS,
     infer=_new_tensor_of,
     doc="A new tensor of numbers or of a tensor's values, of the input's dtype.",
     method=True,
@@ -100,28 +99,9 @@ new_tensor: Op = torch_host(
 # of a dtype by name -----------------------------------------------------------------------------
 
 
-def _typed(name: str, dtype: str, aliases: tuple[str, ...] = ()) -> Op:
-    def call(session: Any, *values: Any) -> Tensor:
-        if len(values) == 1 and isinstance(values[0], (list, tuple, Tensor)):
-            return Tensor(plain(converted(constant_data(values[0]), dtype)))
-        size = sizes(values)
-        check_memory(size)
-        return Tensor(plain(np.zeros(size, dtype)))
-
-    def infer(known: Statics, *values: Any) -> Any:
-        given = known.of_numbers(values[0]) if len(values) == 1 else None
-        if known.items(given) is None and getattr(given, "shape", None) == ():
-            given = None  # one number is a size
-        return known.made(like(given)[0] if given is not None else size_of(known, values), dtype)
-
-    return torch_host(
-        name,
-        call,
-        args=("*values=None",),
-        infer=infer,
-        doc=f"Older name of a tensor of dtype {dtype}: `{name}([1, 2])`, or of zeros: `{name}(2)`.",
-        aliases=aliases,
-    )
+def _typed(name: str, dtype: str) -> Op:
+    doc = f"Older name of a tensor of dtype {dtype}: `{name}([1, 2])`, or of zeros: `{name}(2)`."
+    return of_dtype(name, dtype, doc)
 
 
 LongTensor: Op = _typed("LongTensor", "int64")
@@ -209,7 +189,7 @@ scalar_tensor: Op = torch_host(
     "scalar_tensor",
     _scalar_tensor,
     args=("s",),
-    params=_OPTIONS,
+    params=OPTIONS,
     infer=lambda known, value, **options: inferred(known, (), "float64", options),
     doc="A new tensor of one number, without dimensions.",
 )

@@ -206,28 +206,33 @@ variable: Op = host(
 )
 
 
-def _float_tensor(session: Any, *values: Any) -> Tensor:
-    if len(values) == 1 and isinstance(values[0], (list, tuple, Tensor)):
-        return Tensor(plain(converted(constant_data(values[0]), QUESTION.default_dtype)))
-    size = sizes(values)
-    check_memory(size)
-    return made(plain(np.zeros(size)), None, None, False)
+def of_dtype(name: str, dtype: str | None, doc: str, aliases: tuple[str, ...] = ()) -> Op:
+    """The entry of an older name for a tensor of a dtype, of the default one if it is None: of
+    numbers, or of zeros of a size.
+    """
+
+    def call(session: Any, *values: Any) -> Tensor:
+        kind = dtype or QUESTION.default_dtype
+        if len(values) == 1 and isinstance(values[0], (list, tuple, Tensor)):
+            return Tensor(plain(converted(constant_data(values[0]), kind)))
+        size = sizes(values)
+        check_memory(size)
+        return Tensor(plain(np.zeros(size, kind)))
+
+    def infer(known: Statics, *values: Any) -> Any:
+        given = known.of_numbers(values[0]) if len(values) == 1 else None
+        if known.items(given) is None and getattr(given, "shape", None) == ():
+            given = None  # one number is a size
+        shape = like(given)[0] if given is not None else size_of(known, values)
+        return known.made(shape, dtype or "float64")
+
+    return torch_host(name, call, args=("*values=None",), infer=infer, doc=doc, aliases=aliases)
 
 
-def _floats_of(known: Statics, *values: Any) -> Any:
-    given = known.of_numbers(values[0]) if len(values) == 1 else None
-    if known.items(given) is None and getattr(given, "shape", None) == ():
-        given = None  # one number is a size
-    shape = like(given)[0] if given is not None else size_of(known, values)
-    return known.made(shape, "float64")
-
-
-float_tensor: Op = torch_host(
+float_tensor: Op = of_dtype(
     "FloatTensor",
-    _float_tensor,
-    args=("*values=None",),
-    infer=_floats_of,
-    doc="Older name of a tensor of floats: `FloatTensor([1, 2])`, or of zeros: `FloatTensor(2, "
+    None,
+    "Older name of a tensor of floats: `FloatTensor([1, 2])`, or of zeros: `FloatTensor(2, "
     "3)`, of the default dtype.",
     aliases=("Tensor",),
 )
@@ -289,10 +294,16 @@ full: Op = torch_host(
 )
 
 
+def numeric(session: Any, value: Any) -> Any:
+    """The tensor or number that a value is; any other is refused."""
+    found = session.tensor(value)
+    if not isinstance(found, Tensor) and type(found) not in NUMBERS:
+        raise run_error("wrong-type", f"a tensor is needed, got {describe(found)}")
+    return found
+
+
 def _full_like(session: Any, like: Any, value: Any, **options: Any) -> Tensor:
-    like = session.tensor(like)
-    if not isinstance(like, Tensor) and type(like) not in NUMBERS:
-        raise run_error("wrong-type", f"a tensor is needed, got {describe(like)}")
+    like = numeric(session, like)
     if options["dtype"] is None:
         options["dtype"] = dtype_of(like)
     return laid_as(_full(session, shape_of(like), value, **options), like)

@@ -371,27 +371,23 @@ functional_jvp: Op = host(
     source="PyTorch: autograd.functional.jvp",
 )
 
-functional_hvp: Op = host(
-    "functional_hvp",
-    functional.hvp,
-    **_PRODUCT,
-    params=_OPTIONS,
-    transform="scalar",
-    traced=lambda code, *given, **options: code.transforms.hvp_at(*given, **options),
-    doc="`torch.autograd.functional.hvp`: value of a scalar function at one input or a tuple of "
-    "them, and the product of its Hessian with the direction v.",
-    source="PyTorch: autograd.functional.hvp",
-)
 
-functional_vhp: Op = host(
-    "functional_vhp",
-    functional.hvp,
-    **_PRODUCT,
-    params=_OPTIONS,
-    transform="scalar",
-    traced=lambda code, *given, **options: code.transforms.hvp_at(*given, **options),
-    doc="`torch.autograd.functional.vhp`: value of a scalar function at one input or a tuple of "
-    "them, and the product of v with its Hessian, which is symmetric.",
-    source="PyTorch: autograd.functional.vhp",
-    aliases=("vhp",),
+def _functional_hvp_op(name: str, what: str, aliases: tuple[str, ...] = ()) -> Op:
+    return host(
+        f"functional_{name}",
+        functional.hvp,
+        **_PRODUCT,
+        params=_OPTIONS,
+        transform="scalar",
+        traced=lambda code, *given, **options: code.transforms.hvp_at(*given, **options),
+        doc=f"`torch.autograd.functional.{name}`: value of a scalar function at one input or a "
+        f"tuple of them, and the product of {what}.",
+        source=f"PyTorch: autograd.functional.{name}",
+        aliases=aliases,
+    )
+
+
+functional_hvp: Op = _functional_hvp_op("hvp", "its Hessian with the direction v")
+functional_vhp: Op = _functional_hvp_op(
+    "vhp", "v with its Hessian, which is symmetric", aliases=("vhp",)
 )

@@ -38,7 +38,9 @@ _OPTIONS: dict[str, Any] = {
 
 
 class _Check:
-    """What is checked, and how: `eps` is the step of the differences."""
+    """The function that is checked, its inputs and the tolerances; `eps` is the step of the
+    differences.
+    """
 
     def __init__(self, session: Session, function: Any, inputs: Any, by: str, options: Any) -> None:
         self.session = session
@@ -100,7 +102,7 @@ class _Check:
         return [np.array(v, dtype=float).ravel() for v in found]
 
     def derivatives(self, mode: str) -> list[list[Any]]:
-        """The same from the rules."""
+        """The Jacobian of each output by each input, from the derivative rules."""
         traced = Traced(self.session, self.function, self.given, self.numbers, self.by)
         blocks = [*values_in(transforms.matrix(traced, mode, True))]
         outs = [*values_in(traced.out)]

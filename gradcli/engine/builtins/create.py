@@ -56,7 +56,7 @@ def check_device(device: Any) -> None:
 
 
 def inferred(known: Statics, shape: Any, dtype: Any, options: Mapping[str, Any]) -> Any:
-    """What is known of a new tensor of that shape, with the options."""
+    """A new tensor of that shape, as far as it is known, with the options."""
     leaf = known.static(options.get("requires_grad", False))
     return known.made(shape, known.dtype(options.get("dtype"), dtype), leaf)
 
@@ -107,7 +107,7 @@ def made_of(
 
 
 def _single(data: Data) -> Data:
-    """What a tensor in a list becomes: if it is of one element a number, as in PyTorch."""
+    """A tensor in a list: a number if it has one element, as in PyTorch."""
     return data.reshape(()) if type(data) not in NUMBERS and data.size == 1 else data
 
 

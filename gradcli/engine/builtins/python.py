@@ -30,7 +30,7 @@ FAMILY = 330, "Python's own"
 
 
 def _line(values: Iterable[Any], sep: Any, end: Any) -> str:
-    """What `print` writes."""
+    """The text that `print` writes."""
     between = " " if sep is None else text(sep)
     return joined_text(between, map(text, values)) + ("\n" if end is None else text(end))
 
@@ -232,7 +232,7 @@ def _parsed(value: str, kind: Any, name: str) -> Any:
 
 
 def _scalar_of(call: Any, dtype: str) -> Any:
-    """What `int`, `float` or `bool` gives."""
+    """The `infer` function of `int`, `float` or `bool`."""
 
     def infer(known: Statics, *values: Any) -> Any:
         if not values:

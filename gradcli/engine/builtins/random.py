@@ -40,12 +40,14 @@ def _drawn(random: RandomNumbers, size: Any, draw: str, options: dict[str, Any])
 
 
 def _traced(draw: Callable[..., Any]) -> Callable[..., Any]:
-    """What code has of a host that draws numbers: a run draws them before."""
+    """The `traced` function of a host that draws numbers: the numbers are drawn before compiled
+    code runs.
+    """
     return lambda code, *args, **params: code.drawn(draw, args, params)
 
 
 def _traced_like(draw: Callable[..., Any]) -> Callable[..., Any]:
-    """Likewise of one that draws as many as another tensor has."""
+    """The `traced` function of a host that draws as many numbers as another tensor has elements."""
     return lambda code, like, **params: code.drawn(draw, [code.like(like)], params)
 
 

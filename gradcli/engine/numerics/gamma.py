@@ -210,7 +210,7 @@ def _cot(r: Any, m: Any) -> Any:
 
 
 def _beside_whole(x: Any, m: Any) -> Any:
-    """What x, not above 0, has more than the whole number next to it, exactly."""
+    """The exact difference of x, which is not above 0, from the nearest whole number."""
     r = m.fmod(x, 1.0)
     return r + (r < -0.5)
 

@@ -1,7 +1,7 @@
 """Scalar functions on Python numbers that follow IEEE arithmetic and never raise, without NumPy.
 
-Python's own operators and `math` raise where IEEE has inf and nan. Integers are signed 64-bit: what
-leaves that range, and an integer division by zero, is an error here, too.
+Python's own operators and `math` raise where IEEE has inf and nan. Integers are signed 64-bit: a
+result outside of that range, and an integer division by zero, is an error here, too.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ LARGE = 1 << 27
 
 
 def product(a: Data, b: Data) -> Data:
-    """What `np.matmul` gives of floats.
+    """The result of `np.matmul` for floats.
 
     Raises:
         ValueError: If the shapes do not fit.

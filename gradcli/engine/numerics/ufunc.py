@@ -29,7 +29,9 @@ def ufunc(name: str) -> Function:
 
 
 def real(name: str) -> Function:
-    """The same for a function whose results are floats: bools count as the numbers 0 and 1."""
+    """NumPy's function of that name for ops whose results are floats: bools count as the numbers 0
+    and 1.
+    """
 
     def call(*args: Data) -> Data:
         try:
@@ -114,7 +116,7 @@ def counted(a: Data) -> Data:
 
 
 def unfit(args: tuple[Data, ...], error: ValueError) -> Exception:
-    """What to raise for operands that NumPy refused."""
+    """The error to raise for operands that NumPy refused."""
     try:
         broadcast(*(shape_of(a) for a in args if a is not None))
     except RunError as refused:

@@ -1,7 +1,7 @@
-"""How ops are called: their signatures, and arguments bound to their names by place and by name.
+"""Signatures of ops, and the binding of arguments to their names by place and by name.
 
-What a program writes is bound when it is lowered, by the signature. What is bound here is called
-with arguments that only a run knows: of built-ins that are values, or that take any number.
+Calls that a program writes out are bound by the signature during lowering. This module binds the
+others during a run: calls of built-ins that are values, or that take any number of arguments.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ SPELLINGS = {
 
 
 def signature(op: Op) -> Signature:
-    """How an op may be called, for the checks before a run."""
+    """The signature of an op, for the checks before a run."""
     params = [p.removeprefix("*") for p in op.params]
     names = [*op.args, *params]
     several = any(p.startswith("*") for p in op.params)
@@ -162,7 +162,7 @@ def bind_host(
 
 
 def _check_count(op: Op, got: int) -> None:
-    """Refuse fewer or more values than a host takes that takes any number behind the first ones."""
+    """Refuse fewer or more values than a host with a variable number of arguments takes."""
     host: Any = op.host.call
     if not hasattr(host, "__code__"):
         return

@@ -45,7 +45,9 @@ def index() -> str:
 
 
 def _rows(value: dict[str, Any] | list[str]) -> str:
-    """A dictionary with one entry a line, so that a change of a family changes its line alone."""
+    """A dictionary as text with one entry a line, so that a change of a family changes its line
+    alone.
+    """
     if isinstance(value, list):
         return repr(value)
     rows = "".join(f"        {key!r}: {row!r},\n" for key, row in value.items())

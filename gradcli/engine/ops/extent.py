@@ -1,4 +1,4 @@
-"""What an op would take of memory and work, before it is done."""
+"""Check the memory and work that an op would take before it is done."""
 
 from __future__ import annotations
 

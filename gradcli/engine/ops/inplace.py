@@ -176,7 +176,7 @@ def _snapshots(args: Sequence[Any], x: Tensor, recording: bool) -> list[Any]:
 
 
 def _snapshot(a: Any, x: Tensor, recording: bool) -> Any:
-    """An argument as it was, if it lies on the memory that is about to change."""
+    """A copy of an argument if it shares the memory that is about to change, else the argument."""
     if not isinstance(a, Tensor) or not (
         a is x or (a.version is not None and a.version is x.version)
     ):
@@ -193,7 +193,7 @@ def _as_it_is(x: Tensor, data: Data, recording: bool) -> Tensor:
 
 
 def _is_shared(x: Tensor) -> bool:
-    """Whether a change of the tensor writes into its memory, as others may lie on it, too."""
+    """True if a change must be written into the tensor's memory because others may share it."""
     version = x.version
     return version is not None and version.shared and type(x.data) not in NUMBERS
 
@@ -224,7 +224,7 @@ def _write(x: Tensor, out: Data, site: Site | None) -> None:
 
 
 def _count(x: Tensor, site: Site | None) -> None:
-    """Take down that the tensor's memory has been changed in place."""
+    """Count the change in place of the tensor's memory."""
     version = counter(x)
     version.count += 1
     version.site = site

@@ -131,7 +131,7 @@ def common(*args: Any, **params: Any) -> str | None:
 
 
 def floating(*args: Any, **params: Any) -> str | None:
-    """The same for an op whose results are floats: ints and bools are made float64."""
+    """The dtype of an op whose results are floats: ints and bools become float64."""
     name = promoted(*args)
     return "float64" if is_whole(name) else name
 
@@ -142,13 +142,13 @@ def always_double(*args: Any, **params: Any) -> str:
 
 
 def counted(*args: Any, **params: Any) -> str | None:
-    """The same for arithmetic in which a bool counts as an int."""
+    """The dtype of arithmetic in which a bool counts as an int."""
     name = promoted(*args)
     return "int64" if name == "bool" else name
 
 
 def summed(*args: Any, **params: Any) -> str | None:
-    """The same for sums and products of elements, for which there is room in int64."""
+    """The dtype of sums and products of elements: int64 for ints and bools."""
     name = promoted(*args)
     return "int64" if is_whole(name) else name
 

@@ -90,7 +90,9 @@ def pull(
 
 
 def _beside(still: Any) -> Any:
-    """The product of a cotangent and a partial, zero where that cannot but be."""
+    """The product of a cotangent and a partial, with zeros where the cotangent of the argument must
+    be zero.
+    """
     return lambda g, p: ops.where(still, 0.0, ops.mul(g, p))
 
 
@@ -133,8 +135,8 @@ def push(
 
 
 def _widened(values: Sequence[Any], out: Any) -> Sequence[Any]:
-    """What a rule reads beside a result, or its cotangent: of float64, that no slope is rounded to
-    float32 on its way to a float64.
+    """The values that a rule reads, cast to float64 if the result or its cotangent is float64, so
+    that no slope is rounded to float32 on its way to a float64.
     """
     for x in values:
         if type(x) not in SCALARS and type(x) is not Like and dtype_of(x) in _NARROW:
@@ -175,9 +177,9 @@ def moving(
     params: Mapping[str, Any],
     idle: Sequence[Any],
 ) -> Any:
-    """Which elements of the result move with those of the arguments, as marks that are not zero
-    there. `marks` are those of the arguments, `idle` as by the function of that name; the other
-    parameters are those of `push`.
+    """Marks of the elements of the result that depend on marked elements of the arguments; a mark
+    is a number that is not zero. `marks` are those of the arguments, `idle` is what the function of
+    that name returns; the other parameters are those of `push`.
 
     An element-wise op moves with each argument that it has a partial for, though that be zero at
     this point, unless it is so at all; of any other the marks go through its rule.
@@ -201,8 +203,8 @@ def reaching(
     wanted: Sequence[bool],
     idle: Sequence[Any],
 ) -> list[Any]:
-    """Which elements of the arguments have a part in those elements of the result of which the
-    marks are not zero, as marks: `moving` the other way.
+    """Marks of the elements of the arguments on which marked elements of the result depend: the
+    transpose of `moving`.
     """
     if op.derivatives.partials is None or op.derivatives.chooses:
         return pull(op, mark, out, args, params, wanted)
@@ -225,8 +227,9 @@ def idle(
     params: Mapping[str, Any],
     connected: Sequence[bool],
 ) -> list[Any]:
-    """Where the partial by each of the connected arguments of an element-wise op is zero whatever
-    these are, as that of `0.0 * x` is. `elsewhere` has others in their place.
+    """Marks of the elements at which the partial by each connected argument of an element-wise op
+    is zero for all values of these arguments, as that of `0.0 * x` is. `elsewhere` has other values
+    in their place.
     """
     found: list[Any] = []
     for partial, moves in zip(op.derivatives.partials or (), connected, strict=True):

@@ -1,4 +1,4 @@
-"""What the hosts' `infer` asks of a walk over shapes."""
+"""The protocol that a host's `infer` function uses during the analysis of shapes before a run."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ UNSURE: Any = object()
 
 
 class Statics(Protocol):
-    """What is known of a program's values before it runs. A value has a `shape` and a `dtype`,
-    which are None where they are not known; a list may be one of the program's.
+    """The analysis of a program before it runs. A value has a `shape` and a `dtype`, which are None
+    if they are not known; a list may be one of the program's.
     """
 
     def static(self, value: Any) -> Any:
@@ -24,7 +24,7 @@ class Statics(Protocol):
         """A list as the tensor that it becomes, anything else as it is."""
 
     def of_numbers(self, value: Any) -> Any:
-        """Likewise, of tensors of one element as of numbers."""
+        """A list as the tensor that it becomes; tensors of one element in it count as numbers."""
 
     def dtype(self, asked: Any, other: str | None) -> str | None:
         """The dtype that is asked for, the other one if none is."""
@@ -56,7 +56,9 @@ class Statics(Protocol):
         """
 
     def each(self, values: Sequence[Any], start: Any) -> Any:
-        """What goes through several values at once, behind a number if there is a start."""
+        """The iterator over several values at once (`zip`), or over pairs of a number and an item
+        if there is a start (`enumerate`).
+        """
 
     def may_record(self) -> None:
         """From here on steps may be recorded."""
@@ -68,6 +70,6 @@ class Statics(Protocol):
         """The dtype of floats that the program writes; None where it is not known."""
 
     def tried(self, call: Any, value: Any) -> Any:
-        """What the host's own `call(session, value)` gives for a value that is known, None for any
-        other; it may refuse a shape, whatever the numbers are.
+        """The result of the host's own `call(session, value)` if the value is known, else None;
+        raises an error if the shape alone is refused.
         """

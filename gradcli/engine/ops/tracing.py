@@ -1,4 +1,4 @@
-"""What the hosts' `traced` asks of a program that is being specialized."""
+"""The protocol that a host's `traced` function uses while a program is compiled."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ class Tracing(Protocol):
     """Writes down what a program does with numbers that are known only when its code runs."""
 
     def text(self, make: Callable[[Sequence[Any]], str], values: Sequence[Any]) -> Any:
-        """The text made of values."""
+        """The text that `make` builds from the values."""
 
     def tell(self, make: Callable[[Sequence[Any]], str], values: Sequence[Any]) -> None:
-        """Print that text."""
+        """Print the text that `make` builds from the values."""
 
     def refused(self, reason: str) -> Exception:
-        """What is raised where only a run tells what becomes of it."""
+        """The exception to raise if a result depends on values that only a run knows."""
 
     def do(self, op: Any, args: Sequence[Any], params: Any) -> Any:
         """An op on numbers and tensors."""
 
     def items(self, value: Any) -> Sequence[Any]:
-        """What a `for` over the value goes through."""
+        """The items that a `for` over the value visits."""
 
     def each(self, items: Iterable[Any], of: Sequence[Any]) -> Any:
         """Items that are gone through once, of what some values hold."""
@@ -41,20 +41,20 @@ class Tracing(Protocol):
 
     @property
     def transforms(self) -> Any:
-        """The derivatives of functions that are followed."""
+        """The transforms of traced functions, such as `grad`."""
 
     @property
     def graph(self) -> Any:
-        """The graph that the program goes back through itself."""
+        """The graph of recorded ops, on which the program itself calls `backward` and `grad`."""
 
     def drawn(self, draw: Callable[..., Any], args: Sequence[Any], params: Any) -> Any:
-        """What draws random numbers, `draw(session, *args, **params)`, gives."""
+        """The random numbers that `draw(session, *args, **params)` returns."""
 
     def are_tensors(self, value: Any) -> bool:
-        """Whether it is a tensor, or a list or tuple of such."""
+        """True for a tensor and for a list or tuple of tensors."""
 
     def cut(self, number: Any) -> Any:
-        """The same number, which no derivative goes through."""
+        """The same number as a constant: no derivative passes through it."""
 
     def cell(self, value: Any, dtype: Any, leaf: Any) -> Any:
         """A new 0-d tensor of a number or of another such tensor."""

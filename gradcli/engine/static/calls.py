@@ -54,7 +54,7 @@ class Calls:
             self._returned[-1].append(value)
 
     def call(self, function: Any, args: list[Any], keywords: dict[str, Any], span: Span) -> Any:
-        """What a call of a function that is a value gives."""
+        """The result of a call of a function that is a value."""
         if isinstance(function, ir.Builtin):
             if self.is_transform(function.name) and args and isinstance(args[0], FUNCTIONS):
                 return self.derivative(function.name, args, keywords, span)
@@ -102,7 +102,7 @@ class Calls:
     def _bound(
         self, function: Closure, args: list[Any], keywords: dict[str, Any]
     ) -> dict[str, Any] | None:
-        """What the parameters of a function get, None where the arguments do not fit."""
+        """The values of the parameters of a function; None if the arguments do not fit."""
         parameters = function.function.parameters
         kinds = {p.kind: p.name for p in parameters if p.kind in ("*", "**")}
         names = [p.name for p in parameters if not p.kind]
@@ -127,7 +127,7 @@ class Calls:
         return name in ops and ops[name].host.transform is not None
 
     def derivative(self, name: str, args: list[Any], keywords: dict[str, Any], span: Span) -> Any:
-        """What a transform of a function gives: a function, or its derivative at a point."""
+        """The result of a transform of a function: a function, or its derivative at a point."""
         function, *points = args
         if name in ("grad", "value_and_grad") or not (points or keywords):
             return Derivative(name, function, points or keywords)
@@ -160,7 +160,7 @@ class Calls:
         return Value(point.shape, dtype, link, kind=point.kind)
 
     def own(self, rule: Rule, args: list[Any], span: Span) -> Any:
-        """What an own function gives: its `forward`, unrecorded, with a derivative of its own."""
+        """The result of an own function: its `forward`, unrecorded, with its own derivative."""
         forward = rule.methods.get("forward")
         if forward is None:
             return unknown(linked(args))
@@ -189,7 +189,7 @@ class Calls:
     def method(
         self, receiver: Any, name: str, args: list[Any], keywords: dict[str, Any], span: Span
     ) -> Any:
-        """What `receiver.name(args)` gives, of a method that is no built-in function."""
+        """The result of `receiver.name(args)`, for a method that is no built-in function."""
         of_tensor = ops.is_method(name)
         if of_tensor and isinstance(receiver, Value) and receiver.kind in ("tensor", "number"):
             return self._transfer.applied(name, [receiver, *args], keywords, span)
@@ -207,7 +207,7 @@ class Calls:
 
 
 def _may_change_lists(body: ir.Body) -> bool:
-    """Whether a block, or what it calls, changes a list."""
+    """True if a block, or a function that it calls, changes a list."""
     return any(
         isinstance(i, (ir.SetItem, ir.DeleteItem, ir.Call, ir.SpreadCall, ir.SpreadMethod))
         or (isinstance(i, ir.Method) and i.name in CHANGES_A_LIST)

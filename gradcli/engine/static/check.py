@@ -1,4 +1,4 @@
-"""What can be said of a program before it runs: what is met on the way, and what is never read."""
+"""Check a program before it runs: errors on the way, and names that are never read."""
 
 from __future__ import annotations
 

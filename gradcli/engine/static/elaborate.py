@@ -1,9 +1,9 @@
-"""A program run on shapes and dtypes alone: what can be known of it before it runs.
+"""Run a program on shapes and dtypes alone (abstract interpretation).
 
-Every value stands for all that it may be. Both sides of a branch are followed and what they leave
-is merged; a loop is followed turn by turn as long as its turns are known, then until nothing
-changes. What is not known is silent, so that a finding is one. What cannot work is an error where
-the program gets there for sure, else a warning.
+Every abstract value stands for all values that are possible there. The walk follows both sides of a
+branch and merges their results. It follows a loop turn by turn while its turns are known, then by
+fixed-point iteration. Unknown values raise no findings, so that each finding is a fault. An
+operation that cannot work is an error if the program surely reaches it, else a warning.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class _Ways(Flag):
 
 
 class Elaborated(NamedTuple):
-    """What is known of a program: facts of its instructions, and what was found on the way."""
+    """The facts of a program's instructions, and the findings on the way."""
 
     facts: Facts
     findings: list[Diagnostic]
@@ -102,7 +102,7 @@ def _may_be_object(i: ir.Instruction) -> bool:
 
 
 def _unknown_after(body: ir.Body) -> State:
-    """What a block may have changed, of which nothing is known."""
+    """Unknown values for all slots that a block may write."""
     return {slot: unknown() for i in visit.instructions(body) for slot in visit.writes(i)}
 
 
@@ -205,7 +205,7 @@ class _Walk:
         return _Ways.ON in self.block(body, slots)
 
     def _do(self, i: ir.Instruction, slots: Slots) -> _Ways:
-        """Follow an instruction, and take down what is known there; what ways lead out of it."""
+        """Follow an instruction and note what is known there; return the ways out of it."""
         self._lists.at = id(i)
         if isinstance(i, (ir.While, ir.For)):
             return self._loop(i, slots)
@@ -217,7 +217,7 @@ class _Walk:
         return ways
 
     def _held(self, operand: ir.Operand, slots: Slots) -> Any:
-        """What an operand is, as far as it is known."""
+        """The value of an operand, as far as it is known."""
         if isinstance(operand, ir.Slot) and operand.index not in self._shared:
             return slots.get(operand.index)
         return self._steps.read(operand, slots)
@@ -352,8 +352,8 @@ class _Walk:
                 state.update(changes)
 
     def _choice(self, i: ir.Choice, slots: Slots) -> Any:
-        """What a choice gives. One that is written by an operator depends on its test as a value
-        does, so that a branch on it is one on what the test depends on.
+        """The value of a choice. One that an operator writes depends on its test as a value does: a
+        branch on it is a branch on all that the test depends on.
         """
         value = self._steps.read(i.test, slots)
         by_operator = i.kind != "if"
@@ -374,7 +374,7 @@ class _Walk:
         return both
 
     def _side(self, body: ir.Body, slots: Slots) -> Any:
-        """What a block of a choice yields."""
+        """The value that a block of a choice yields."""
         *steps, last = body
         assert isinstance(last, ir.Yield)
         self.block(steps, slots)

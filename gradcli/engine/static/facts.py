@@ -16,7 +16,7 @@ _MOST_ITEMS = 100  # of a list that is told of item by item, at each instruction
 
 
 class Fact(Record):
-    """What is known of one value, whenever the program gets to where it is.
+    """The facts known about one value, whenever the program reaches it.
 
     Fields:
         kind: "number", "tensor", "text", "none", "list", "tuple", "function", "iterator" and so on;
@@ -55,8 +55,8 @@ def told(f: Fact) -> str:
 
 
 class Known(Record):
-    """What is known of an instruction: of its operands, in the order of `visit.operands`, and of
-    what it puts into its targets.
+    """The facts of an instruction: of its operands, in the order of `visit.operands`, and of the
+    values that it puts into its targets.
     """
 
     __slots__ = ("operands", "targets")
@@ -65,7 +65,7 @@ class Known(Record):
 
 
 def fact(value: Any) -> Fact:
-    """What is known of a value of the walk."""
+    """The facts of a value of the walk."""
     if isinstance(value, Value):
         return Fact(value.kind, value.dtype, value.shape, value.known, value.memory, None)
     if isinstance(value, List):
@@ -82,7 +82,7 @@ def _facts(items: Sequence[Any] | None) -> tuple[Fact, ...] | None:
 
 
 def either(a: Fact, b: Fact) -> Fact:
-    """What is known whichever of two a value is."""
+    """The facts that hold for both of two values."""
     if a is b or a == b:
         return a
     items = None
@@ -110,7 +110,7 @@ class Facts:
         self._known: dict[int, Known] = {}
 
     def of(self, i: ir.Instruction) -> Known | None:
-        """What is known of an instruction; None for one that the program does not reach."""
+        """The facts of an instruction; None for one that the program does not reach."""
         return self._known.get(id(i))
 
     def note(self, i: ir.Instruction, operands: Sequence[Fact], targets: Sequence[Fact]) -> None:

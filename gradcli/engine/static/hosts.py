@@ -37,7 +37,7 @@ class Ahead(Session):
 
 
 def hosted(op: Op, args: Sequence[Any], keywords: Mapping[str, Any], session: Ahead) -> Any:
-    """What a host gives, by its `infer`.
+    """The result of a host, by its `infer`.
 
     Raises:
         GradError: If it cannot work, whatever the values are that are not known.
@@ -48,7 +48,7 @@ def hosted(op: Op, args: Sequence[Any], keywords: Mapping[str, Any], session: Ah
 
 
 class Known:
-    """What hosts ask of the walk, a `Statics`."""
+    """The `Statics` of one walk over a program."""
 
     def __init__(self, session: Ahead) -> None:
         self._session = session

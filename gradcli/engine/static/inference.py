@@ -19,7 +19,7 @@ from gradcli.engine.values.sizes import filled
 
 
 def result(name: str, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
-    """What a built-in gives. Lists among its arguments are Python's.
+    """The result of a built-in. Lists among its arguments are Python's.
 
     Raises:
         GradError: If it cannot work, whatever the values are that are not known.
@@ -38,7 +38,7 @@ def result(name: str, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
 
 
 def bound_result(name: str, named: Mapping[str, Any]) -> Any:
-    """What a built-in gives for arguments that are bound to their names.
+    """The result of a built-in for arguments that are bound to their names.
 
     Raises:
         GradError: If it cannot work, whatever the values are that are not known.
@@ -53,7 +53,7 @@ def bound_result(name: str, named: Mapping[str, Any]) -> Any:
 
 
 def _added(op: Op, items: Any) -> Any:
-    """What an op that adds the items of a list or tuple gives; None where it is one of a tensor."""
+    """The result of an op that adds the items of a list or tuple; None for a tensor."""
     if op.host.on_items is None or not isinstance(items, (list, tuple)):
         return None
     kinds = {v.kind if isinstance(v, Value) else "list" for v in items}
@@ -95,7 +95,8 @@ def _settled(value: Any) -> Any:
 
 
 def indexed(name: str, args: Sequence[Any], index: Any) -> Any:
-    """What `getitem` or `set_at` gives for an index as the program writes it, lists as Python's.
+    """The result of `getitem` or `set_at` for an index as the program writes it, with Python's
+    lists.
 
     Raises:
         GradError: If it cannot work, whatever the values are that are not known.
@@ -114,7 +115,7 @@ def indexed(name: str, args: Sequence[Any], index: Any) -> Any:
 
 
 def _place(index: Any) -> Any:
-    """What stands between the brackets: a list that has more in it than numbers is a tuple."""
+    """The index between the brackets: a list that holds more than numbers is a tuple."""
     if isinstance(index, list) and len(index) < LONGEST_AS_TUPLE:
         if any(isinstance(i, Value) and i.kind is None and i.known is UNSURE for i in index):
             return UNSURE

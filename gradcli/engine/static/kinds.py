@@ -42,7 +42,7 @@ class Slots:
 
     @property
     def depth(self) -> int:
-        """How many layers there are below the topmost."""
+        """The number of layers below the topmost."""
         return len(self._below)
 
     def push(self) -> None:
@@ -51,18 +51,18 @@ class Slots:
         self.own = {}
 
     def pop(self) -> State:
-        """End a layer; what has been changed on it."""
+        """End a layer and return the changes on it."""
         changed = self.own
         self.own = self._below.pop()
         return changed
 
     def get(self, slot: int) -> Any:
-        """What is in a slot; None where nothing is."""
+        """The value in a slot; None if there is none."""
         found = self.own.get(slot)
         return self.under(slot) if found is None else found
 
     def under(self, slot: int) -> Any:
-        """What the topmost layer lies over."""
+        """The value of a slot below the topmost layer."""
         for layer in reversed(self._below):
             found = layer.get(slot)
             if found is not None:
@@ -70,7 +70,7 @@ class Slots:
         return None if self._outer is None else self._outer.get(slot)
 
     def since(self, depth: int) -> State:
-        """What has been changed on the layer of that depth and those above it."""
+        """The changes on the layer of that depth and those above it."""
         changed: State = {}
         for layer in (*self._below[depth:], self.own):
             changed.update(layer)
@@ -87,7 +87,7 @@ class Closure:
 
 
 class Derivative:
-    """What a transform makes of a function; `others` if not by its first argument."""
+    """The function that a transform makes of a function; `others` if not by its first argument."""
 
     def __init__(self, name: str, function: Any, others: Any) -> None:
         self.name = name
@@ -110,8 +110,8 @@ class Applied:
 
 
 class Each:
-    """What `zip` and `enumerate` give, once: the items of the parts, behind a number from `start`
-    on if there is one.
+    """The iterator that `zip` or `enumerate` makes: the items of the parts, behind a number from
+    `start` on if there is one.
     """
 
     def __init__(self, parts: list[Any], start: int | None) -> None:
@@ -119,7 +119,7 @@ class Each:
         self.start = start
 
     def numbers(self, number: int) -> list[Any]:
-        """What stands before the items."""
+        """The number before the items, or nothing."""
         return [] if self.start is None else [constant(self.start + number)]
 
 

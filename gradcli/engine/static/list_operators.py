@@ -23,7 +23,7 @@ class ListOperators:
         self._lists = lists
 
     def of(self, sign: str, x: Any, y: Any, span: Span) -> Any:
-        """What an operator by its sign gives where one operand is a list."""
+        """The result of an operator, given by its sign, if one operand is a list."""
         if isinstance(x, List) or isinstance(y, List):
             match sign:
                 case "+" | "+[]":
@@ -33,7 +33,7 @@ class ListOperators:
         return None
 
     def update(self, sign: str, x: Any, y: Any, item: Any, span: Span) -> Any:
-        """What `x += y` and `x *= y` give, of which one is a list; `item` is any of y's."""
+        """The result of `x += y` and `x *= y` if one of them is a list; `item` is any item of y."""
         if not isinstance(x, List) or sign not in ("+", "*"):
             return self.of(sign, x, y, span)
         if sign == "*":

@@ -1,7 +1,7 @@
-"""Lists as a walk over shapes knows them: what is in them, who shares them, what becomes of them.
+"""Lists in the analysis of shapes: their items, the names that share them, and their changes.
 
-A change that is sure to happen, once, is followed to the letter. Any other, and any of a list that
-may be one of several, only widens what an item may be. A list that gets out of sight may hold
+A change that surely happens, and once, is applied exactly. Any other change, and a change of a list
+that may be one of several, only widens what an item may be. A list that unknown code has may hold
 anything from then on.
 """
 
@@ -43,7 +43,7 @@ class List:
 
     @property
     def any(self) -> Any:
-        """The items where they are known, else what any of them is."""
+        """The items if they are known, else a list of the one abstract item."""
         return [self.item] if self.items is None else self.items
 
 
@@ -51,12 +51,12 @@ class Lists:
     """All lists of one walk, counted in the order in which they were made.
 
     Fields:
-        since: number of the first list made in the present stretch of the program, one that may
-            not be reached, or be gone through again.
+        since: number of the first list made in the present part of the program; such a part may
+            not be reached, or run again.
         oldest: the smallest number of a list that was widened.
         at: the `id` of the instruction that is being followed.
-        lost: what has got out of sight besides lists.
-        blurred: whether a value is held that is one of several, be it no list.
+        lost: other values that unknown code has.
+        blurred: whether there is a value that may be one of several, also one that is no list.
     """
 
     def __init__(self) -> None:
@@ -70,7 +70,7 @@ class Lists:
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """The number of lists."""
         return len(self._made)
 
     def new(self, items: Sequence[Any] | None, item: Any = None) -> List:
@@ -130,7 +130,7 @@ class Lists:
                 member.items = after
 
     def lose(self, value: Any) -> None:
-        """A value gets out of sight: the lists in it may be changed by anyone."""
+        """Note that unknown code may change the lists in a value."""
         if isinstance(value, (list, tuple)):
             for part in value:
                 self.lose(part)
@@ -147,12 +147,12 @@ class Lists:
             self.lost.append(value)
 
     def lose_all(self) -> None:
-        """Any list may have been changed."""
+        """Note that unknown code may have changed any list."""
         for made in self._made:
             self.lose(made)
 
     def lose_forever(self) -> None:
-        """Any list, also one that is made later, may be changed at any time."""
+        """Note that unknown code may change any list at any time, also one that is made later."""
         self._lost = True
         self.lose_all()
 
@@ -173,7 +173,7 @@ class Lists:
     # --- one of several ----------------------------------------------------------------
 
     def merged(self, a: Any, b: Any) -> Any:
-        """What is known whichever of the two a value is."""
+        """The facts that hold for both of two values."""
         if a is b:
             return a
         if isinstance(a, List) and isinstance(b, List):
@@ -194,7 +194,7 @@ class Lists:
         return unknown(linked((a, b)))
 
     def all_merged(self, values: Iterable[Any]) -> Any:
-        """What is known whichever of the values one is."""
+        """The facts that hold for each of the values."""
         found: Any = None
         for value in values:
             found = value if found is None else self.merged(found, value)
@@ -215,7 +215,7 @@ class Lists:
 
 
 def is_small(items: Sequence[Any]) -> bool:
-    """Whether items, with what is in them, are few and not nested deeply."""
+    """True if the items, with all in them, are few and not nested deeply."""
     if not any(isinstance(item, (List, tuple)) for item in items):
         return True
     level, count = list(items), 0
@@ -258,7 +258,7 @@ def plain(value: Any) -> Any:
 
 
 def linked(values: Iterable[Any]) -> Link:
-    """How any of the values, or an item in them, depends on what is differentiated."""
+    """The link of any of the values, or of an item in them, to what is differentiated."""
     return joined(_links(values))
 
 
@@ -273,7 +273,7 @@ def _links(values: Iterable[Any]) -> Iterable[Link]:
 
 
 def same(a: Any, b: Any) -> bool:
-    """Whether the same is known of two values."""
+    """True if the same facts are known of two values."""
     if a is b:
         return True
     if isinstance(a, Value) and isinstance(b, Value):

@@ -1,4 +1,4 @@
-"""What a program takes or assigns and never reads: its live variables, from the end backwards.
+"""Find the names that a program takes or assigns and never reads: live variables, from the end.
 
 Source of the method: Aho, Lam, Sethi, Ullman, Compilers, 2nd edition, 9.2.5 (live variables).
 """
@@ -103,7 +103,7 @@ class _Search:
     def _before(
         self, i: ir.Instruction, live: set[int], at_break: Slots, at_next: Slots
     ) -> set[int]:
-        """The slots live before an instruction, from those behind it, which it may change."""
+        """The slots live before an instruction, from those live after it, which may be changed."""
         if isinstance(i, _ASSIGNMENTS):  # most are
             self.assignments.setdefault(i.target, {})[id(i)] = i
             if i.target in live or i.target in self._captured:
@@ -160,8 +160,8 @@ class _Search:
         return self._reading(live, visit.operands(i))
 
     def _attempt(self, i: ir.Try, live: set[int], at_break: Slots, at_next: Slots) -> set[int]:
-        """What is live before a `try`: what its handlers or its `finally` read may be read from
-        anywhere in it.
+        """The slots live before a `try`: those that its handlers or its `finally` read may be read
+        from anywhere in it.
         """
         behind = self._block(i.last, live, at_break, at_next) if i.last else live
         caught: set[int] = set()
@@ -178,7 +178,7 @@ class _Search:
         return before | caught | behind
 
     def _reading(self, live: set[int], operands: Iterable[ir.Operand | None]) -> set[int]:
-        """What is live, with what is read here."""
+        """The live slots and those that are read here."""
         for operand in operands:
             if isinstance(operand, ir.Slot):
                 live.add(operand.index)
@@ -187,7 +187,7 @@ class _Search:
 
 
 def _settled(turn: Callable[[Slots], Slots], start: Slots) -> Slots:
-    """What is live at the head of a loop: it grows from turn to turn until it no longer does."""
+    """The slots live at the head of a loop, by fixed-point iteration."""
     head = turn(start)
     while (again := turn(head)) != head:
         head = again

@@ -15,7 +15,7 @@ from gradcli.engine.values.data import is_whole
 
 
 def outside(i: ir.Input, inputs: Inputs, varying: Collection[str], default: Any) -> Any:
-    """What is known of an input.
+    """The facts known about an input.
 
     Args:
         i: Its declaration.
@@ -65,7 +65,7 @@ def _watched(value: Any, link: Link, floats: bool) -> Any:
 
 
 def _declared(i: ir.Input, value: Any) -> Any:
-    """What the declaration makes of a value: a `param` is a tensor, and so is what has sizes."""
+    """The value as declared: a `param` is a tensor, and so is a value with sizes."""
     sizes = None if i.type is None else i.type[1]
     if not isinstance(value, Value) or (i.kind != "param" and sizes is None):
         return value

@@ -27,8 +27,8 @@ _ARITHMETIC = frozenset({"+", "-", "*", "/", "//", "%", "**", "@", "+[]", "*[]"}
 
 
 def sees_recording(program: ir.Program) -> bool:
-    """Whether a program may read, print or change something in which a recorded run differs from
-    another; true wherever it is not certain that it does not.
+    """True if a program may read, print or change something in which a recorded run differs from
+    another; also true if that is uncertain.
     """
     own = _own(program)
     formats = any(map(_has_format, visit.everything(program)))

@@ -30,9 +30,9 @@ from gradcli.source import Span
 
 
 class Steps:
-    """The single steps of one walk; `asked` are the names whose ints are made floats.
-    `shared` are the slots that functions around which they are write, of which nothing is known;
-    `exchanged` tells whether a tensor has got the memory of another.
+    """The single steps of one walk. `asked` are the names whose ints become floats. `shared` are
+    the slots that inner functions write, of which nothing is known. `exchanged` is true once a
+    tensor has got the memory of another.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class Steps:
                 slots.own[i.target] = of_any_precision(found) if unsettled else found
 
     def _value(self, i: ir.Instruction, slots: Slots) -> Any:
-        """What an instruction puts into its target."""
+        """The value that an instruction puts into its target."""
         match i:
             case ir.Copy():
                 return self.read(i.value, slots)
@@ -142,7 +142,7 @@ class Steps:
         return self._calls.call(called, [*items], {}, i.span)
 
     def _check_call(self, i: ir.Call, function: Any) -> None:
-        """Tell of arguments that a function of the program does not take."""
+        """Report arguments that a function of the program does not take."""
         if isinstance(function, Closure):
             wrong = wrong_call(i, function.function, self._findings.source.text)
             if wrong is not None:
@@ -153,7 +153,7 @@ class Steps:
         return Closure(function, slots, {p.name: self.read(p.default, slots) for p in given})
 
     def read(self, operand: ir.Operand | None, slots: Slots) -> Any:
-        """What an operand is; unknown of a slot without a value, which is told."""
+        """The value of an operand; unknown for a slot without a value, which is reported."""
         match operand:
             case ir.Slot(index=index) if index in self._shared:
                 return unknown()
@@ -173,8 +173,8 @@ class Steps:
         return constant(None)
 
     def _unassigned(self, operand: ir.Slot) -> None:
-        """Tell of a name of the top level that has no value on any way to here. In a loop that is
-        seen in its first turn only, when nothing else is told.
+        """Report a name of the top level that has no value on any way to here; in a loop on its
+        first turn, in which nothing else is reported.
         """
         if self._findings.unsure or self._calls.depth:
             return
@@ -205,7 +205,7 @@ class Steps:
         operands: Sequence[ir.Operand],
         values: Sequence[Any],
     ) -> Any:
-        """What the twin of an op gives that changes a value in place."""
+        """The result of an in-place twin of an op."""
         if ops[name].memory.turned is not None:
             return self._transfer.turned(x, found, inside=bool(self._calls.depth))
         return self._transfer.changed(x, found, span, operands, values)

@@ -84,8 +84,8 @@ def _is_open(values: Sequence[Any]) -> bool:
 
 
 class Transfer:
-    """What the instructions of one walk do to values. Where the program has classes what is not
-    known may be one of their `objects`.
+    """The effects of the instructions of one walk on values. If the program has classes, an unknown
+    value may be one of their `objects`.
     """
 
     def __init__(self, findings: Findings, lists: Lists, *, objects: bool) -> None:
@@ -107,14 +107,14 @@ class Transfer:
     def operated(
         self, sign: str, args: list[Any], span: Span, operands: Sequence[ir.Operand]
     ) -> Any:
-        """What an operator gives."""
+        """The result of an operator."""
         found = self._on_lists.of(sign, args[0], args[1], span) if len(args) == 2 else None
         return self._plainly(sign, args, span, operands) if found is None else found
 
     def updated(
         self, sign: str, args: list[Any], span: Span, operands: Sequence[ir.Operand]
     ) -> Any:
-        """What an operator gives that updates its first operand: a list is changed in place."""
+        """The result of an operator that updates its first operand: a list is changed in place."""
         x, y = args
         sign = sign.removesuffix("=")
         found = None
@@ -125,7 +125,7 @@ class Transfer:
     def _plainly(
         self, sign: str, args: list[Any], span: Span, operands: Sequence[ir.Operand]
     ) -> Any:
-        """What an operator gives that does not join or repeat lists."""
+        """The result of an operator that neither joins nor repeats lists."""
         name = operators.OPS.get((sign, len(args)), sign)
         return self._asked(lambda: self._of_operator(name, args, span), name, args, span, operands)
 
@@ -137,7 +137,7 @@ class Transfer:
         span: Span,
         operands: Sequence[ir.Operand] = (),
     ) -> Any:
-        """What a built-in gives; `operands` are the arguments by place as they are written."""
+        """The result of a built-in; `operands` are the arguments by place as they are written."""
         values = [*args, *keywords.values()]
         return self._asked(
             lambda: self._given(name, args, keywords, span), name, values, span, operands
@@ -146,7 +146,7 @@ class Transfer:
     def bound(
         self, name: str, named: Mapping[str, Any], span: Span, operands: Sequence[ir.Operand]
     ) -> Any:
-        """What a built-in gives for arguments bound to their names."""
+        """The result of a built-in for arguments bound to their names."""
         values = [*named.values()]
         return self._asked(lambda: self._of_bound(name, named, span), name, values, span, operands)
 
@@ -249,12 +249,12 @@ class Transfer:
         return indexed("getitem", [plain(value)], plain(index))
 
     def check_items(self, value: Any, span: Span) -> None:
-        """Tell of a number or 0-d tensor that is gone through."""
+        """Report iteration over a number or 0-d tensor."""
         if isinstance(value, Value) and value.shape == ():
             self.findings.ask(lambda: self.session.iterate(example(value)), span)
 
     def items(self, value: Any) -> tuple[Any, int | None]:
-        """What going through a value gives, any of it, and how many times."""
+        """Any item of a value that is iterated over, and the number of items."""
         if isinstance(value, List):
             count = None if value.items is None else len(value.items)
             return self.lists.all_merged(value.any), count
@@ -297,7 +297,7 @@ class Transfer:
         operands: Sequence[ir.Operand],
         values: Sequence[Any],
     ) -> Any:
-        """What `x += e` and `x.add_(e)` give where the op gives `found`: the tensor itself, or
+        """The result of `x += e` and `x.add_(e)` if the op gives `found`: the tensor itself, or
         another number.
         """
         if not isinstance(x, Value) or x.kind == "number":
@@ -315,8 +315,8 @@ class Transfer:
         return x
 
     def turned(self, x: Any, found: Any, *, inside: bool) -> Any:
-        """What `x.t_()` gives where the op gives `found`: the tensor itself, of another shape,
-        which its other names show, too. `inside` tells that a function is followed.
+        """The result of `x.t_()` if the op gives `found`: the tensor itself, of another shape,
+        which its other names show, too. `inside` is true in a function that is followed.
         """
         if not isinstance(x, Value) or x.kind == "number":
             return found
@@ -347,12 +347,12 @@ class Transfer:
         return unknown() if UNSURE in ends else constant(slice(*ends))
 
     def _lost(self, items: Sequence[Any]) -> Value:
-        """A value that holds these and is not followed."""
+        """An unknown value that holds these."""
         self.lists.lose(tuple(items))
         return unknown(linked(items))
 
     def out_of_sight(self, values: Sequence[Any]) -> None:
-        """Values are kept by what is not followed: functions among them may run at any time."""
+        """Note that unknown code keeps the values: functions among them may run at any time."""
         self.lists.lose(tuple(values))
         if any(isinstance(v, FUNCTIONS) for v in values):
             self.lists.lose_forever()
@@ -454,7 +454,7 @@ class Transfer:
         return UNSURE if value.known is UNSURE else bool(value.known)
 
     def point(self, value: Any) -> Any:
-        """What a function that is differentiated gets."""
+        """The argument that a function which is differentiated gets."""
         if type(value) is tuple:
             return tuple([self.point(v) for v in value])
         if isinstance(value, List):

@@ -44,7 +44,7 @@ def known_steps(program: Program, given: Mapping[str, Any]) -> int:
 
 
 class _Known:
-    """What is known where a run has come to: ints, ranges of them by their length, functions."""
+    """The values known at this point of a run: ints, ranges of them by their length, functions."""
 
     def __init__(self, given: Mapping[str, Any]) -> None:
         self._given = given
@@ -53,7 +53,7 @@ class _Known:
         self._left = _MOST
 
     def of(self, body: Sequence[Instruction]) -> int:
-        """The steps of a block, none of what it may leave out."""
+        """The steps of a block, without those that it may leave out."""
         found = 0
         for i in body:
             self._left -= 1
@@ -101,7 +101,7 @@ class _Known:
         return found
 
     def _made(self, i: Instruction) -> int | range | Function | None:
-        """What an instruction gives, if that is known."""
+        """The value that an instruction makes, if it is known."""
         match i:
             case Define():
                 return i.function

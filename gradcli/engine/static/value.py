@@ -23,8 +23,8 @@ NEW: frozenset[int] = frozenset({HERE})
 
 
 class Link(NamedTuple):
-    """How a value depends on what is differentiated: whether it does at all, whether a gradient
-    goes through it, and which flat operations, by name and place, are on the way.
+    """The dependence of a value on what is differentiated: whether it depends at all, whether a
+    gradient goes through it, and which flat operations, by name and place, are on the way.
     """
 
     varies: bool = False
@@ -32,7 +32,7 @@ class Link(NamedTuple):
     flats: frozenset[tuple[str, Span]] = frozenset()
 
     def cut(self) -> Link:
-        """Of a value made from this one by a way that no gradient goes."""
+        """The link of a value made from this one in a way that no gradient takes."""
         return Link(self.varies)
 
 
@@ -41,8 +41,8 @@ LINKED = Link(True, True)
 
 
 class Value(Carrier):
-    """What is known of a value. `kind`, `shape` and `dtype` are None where they are not known, and
-    `known` is its value where it is a constant.
+    """The facts known about a value. `kind`, `shape` and `dtype` are None if they are not known;
+    `known` is its value if it is a constant.
 
     `memory` are the instructions, by `id`, of which one has made the memory that the value lies on;
     it is None where that may be any, and holds `HERE` for the instruction whose result this is.
@@ -80,13 +80,15 @@ class Value(Carrier):
         raise TypeError("there are no numbers to read")
 
     def apply(self, op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
-        """What the op gives, of which the shape at most is known."""
+        """The result of the op, of which at most the shape is known."""
         found = inferred(op, args, params)
         return found if op.value.number is not None else _as_part(found, args)
 
 
 def _as_part(found: Any, args: Sequence[Any]) -> Any:
-    """What an op gives inside another: a number, too, of numbers that nobody differentiates."""
+    """The result of an op inside another: possibly a number, if all arguments are numbers that
+    nobody differentiates.
+    """
     numbers = all(not isinstance(a, Value) or a.kind != "tensor" for a in args)
     if isinstance(found, Value) and found.kind == "tensor" and numbers:
         return Value(found.shape, found.dtype, found.link, found.known, None, found.memory)
@@ -123,7 +125,7 @@ def view(of: Value, shape: Shape | None) -> Value:
 
 
 def relinked(value: Value, link: Link) -> Value:
-    """A value that hangs otherwise on what is differentiated."""
+    """A value that depends otherwise on what is differentiated."""
     return Value(value.shape, value.dtype, link, value.known, value.kind, value.memory)
 
 
@@ -170,7 +172,7 @@ def placed(value: Any, at: int) -> Any:
 
 
 def joined(links: Iterable[Link]) -> Link:
-    """How a value depends on what is differentiated by any of several ways."""
+    """The link of a value that depends on others in several ways."""
     found = UNLINKED
     for link in links:
         if found is UNLINKED:
@@ -182,7 +184,7 @@ def joined(links: Iterable[Link]) -> Link:
 
 
 def of_data(data: Any, link: Link) -> Any:
-    """What is known of a value from outside: of a tensor or a float not its numbers."""
+    """The facts of a value from outside: of a tensor or a float without its numbers."""
     kind = "tensor" if type(data) is Tensor else "number"
     if isinstance(data, Tensor):
         data = data.data
@@ -196,7 +198,7 @@ def of_data(data: Any, link: Link) -> Any:
 
 
 def inferred(op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
-    """What an op gives for what is known of its arguments.
+    """The result of an op, from what is known of its arguments.
 
     Raises:
         GradError: If the sizes cannot fit, whatever the values.
@@ -236,7 +238,7 @@ def _rule(op: Op) -> Callable[..., Any]:
 
 
 def _composed(op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
-    """What an op made of others gives; what they make of no argument is known."""
+    """The result of an op made of others; ops without arguments give known values."""
     assert op.value.body is not None
     found = op.value.body(*args, **params)
     parts = found if isinstance(found, tuple) else (found,)

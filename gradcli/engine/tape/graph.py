@@ -17,8 +17,8 @@ if TYPE_CHECKING:  # making a protocol takes as long as importing a room
     from gradcli.source import Span
 
     class Recordable(Protocol):
-        """What recording wants of an op: its value on plain data, what is saved of a call, and the
-        rules that its node will ask for.
+        """The part of an op that recording uses: its value on plain data, what is saved of a call,
+        and the rules that its node applies.
         """
 
         name: str
@@ -94,8 +94,8 @@ clock = count(1).__next__
 
 
 class Whole:
-    """What several nodes are one of for a picture of the graph: a call of an op that is made of
-    others, by its name, or with `slope` what the derivative of an op is made of.
+    """The call that several nodes belong to in a picture of the graph: of an op that is made of
+    others, by its name, or with `slope` of the derivative of an op.
     """
 
     __slots__ = ("name", "slope")
@@ -106,8 +106,8 @@ class Whole:
 
 
 class Site:
-    """Where in the program an op stands, the variable its result goes to ("" for none), and what it
-    is part of, which only a picture asks for.
+    """The place of an op in the program, the variable that its result goes to ("" for none), and
+    the `Whole` that it is part of, which only a picture needs.
     """
 
     __slots__ = ("span", "variable", "whole")
@@ -125,9 +125,9 @@ when a leaf has its gradient.
 
 
 class Hook:
-    """What a program does on the way of a pass: `change` gets what arrives at the node or leaves
-    it, and whether the pass is recorded, and returns what is passed on. `index` tells which of a
-    node's results is meant, None all of them.
+    """A function of the program that runs during a pass: `change` gets the cotangent that arrives
+    at the node or leaves it, and whether the pass is recorded, and returns what is passed on.
+    `index` names one of a node's results, None all of them.
     """
 
     __slots__ = ("change", "index", "when")
@@ -145,8 +145,9 @@ LIVE, SPENT, GONE = range(3)
 
 
 class Version:
-    """How often memory has been changed in place, and where it was last. `shared` tells whether
-    several tensors may lie on that memory, and `keepers` which nodes have saved what lies there.
+    """The number of changes in place of some memory, and the place of the last one. `shared` tells
+    whether several tensors may lie on that memory, and `keepers` which nodes have saved values
+    there.
     """
 
     __slots__ = ("count", "keepers", "most", "shared", "site")
@@ -159,7 +160,7 @@ class Version:
         self.most = _FEW
 
     def keep(self, node: Node, place: int) -> None:
-        """Take down that a node has saved what lies on the memory."""
+        """Note that a node has saved a value on the memory."""
         keepers = self.keepers
         if len(keepers) >= self.most:  # those that are gone need none of it any more
             keepers[:] = [keeper for keeper in keepers if keeper[0]() is not None]
@@ -245,7 +246,7 @@ class Node:
 
     @property
     def shown(self) -> Sequence[tuple[Node | None, int]]:
-        """What the program sees of its edges: PyTorch's `next_functions`."""
+        """The edges as the program sees them: PyTorch's `next_functions`."""
         return tuple((self.edges[i], self.outputs[i]) for i in self.places)
 
     @property
@@ -265,7 +266,7 @@ class Node:
         raise NotImplementedError
 
     def pull_recorded(self, g: Any, wanted: Sequence[bool]) -> Sequence[Any]:
-        """Likewise, made of recorded ops."""
+        """Cotangents of its edges, as `pull` gives them, made of recorded ops."""
         return self.pull(g, wanted)
 
     def push(self, dots: Sequence[Any]) -> Any:
@@ -275,23 +276,23 @@ class Node:
         raise NotImplementedError
 
     def push_recorded(self, dots: Sequence[Any]) -> Any:
-        """Likewise, made of recorded ops."""
+        """The tangent of its value, as `push` gives it, made of recorded ops."""
         return self.push(dots)
 
     def moving(self, marks: Sequence[Any]) -> Any:
-        """Which elements of its value move with those of its edges: marks that are not zero there,
-        a tuple of them for several results, from those of the edges (None: it stays as it is).
+        """Marks of the elements of its value that depend on marked elements of its edges: a mark is
+        a number that is not zero, None marks nothing; a tuple for several results.
         """
         return self.push(marks)
 
     def reaching(self, mark: Any, wanted: Sequence[bool]) -> Sequence[Any]:
-        """Which elements of what its edges have has a part in those of its value, by marks as of
-        `moving`: for several results a list, None in the place of one that has none.
+        """Marks of the elements of its edges on which marked elements of its value depend: for
+        several results a list, None in the place of one without marks.
         """
         return self.pull(mark, wanted)
 
     def part(self, place: int) -> None:
-        """Take what it saved at a place off memory that is about to change: an argument, or with -1
+        """Copy the value saved at a place, whose memory is about to change: an argument, or with -1
         the result.
         """
 

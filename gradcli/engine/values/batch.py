@@ -39,11 +39,11 @@ class Batch(Carrier):
 
     @property
     def count(self) -> int:
-        """How many values there are."""
+        """The number of values."""
         return int(self.data.shape[0])
 
     def apply(self, op: Any, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
-        """What the op makes of each of the values."""
+        """The result of the op on each of the values."""
         if op.value.body is not None:
             return op.value.body(*args, **params)
         if op.derivatives.batch is not None:
@@ -106,7 +106,7 @@ def single(batch: Batch) -> Any:
 
 
 def together(found: Any, count: int, like: Like) -> Any:
-    """What a pass found, with the axis of directions in front; zeros where it found nothing."""
+    """The results of a pass, with the axis of directions in front; zeros where there is none."""
     if found is None:
         return np.zeros((count, *like.shape), like.dtype)
     if isinstance(found, Batch):

@@ -1,4 +1,4 @@
-"""Values that do the ops they are arguments of, and the shape that a value leaves behind."""
+"""Values that perform the ops they are arguments of, and the record of a value's shape and dtype."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ class Carrier:
         return True
 
     def apply(self, op: Any, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
-        """What the op makes of the arguments, this being the first carrier among them."""
+        """The result of the op on the arguments, of which this is the first carrier."""
         raise NotImplementedError
 
     def avoid(self, number: float) -> None:
-        """Take down that a rule does not say all where the value is that number: code that is made
-        of the rule leaves that to the interpreter.
+        """Note that a rule is incomplete if the value is that number: compiled code then bails out
+        to the interpreter.
         """
 
     def undivided(self) -> None:

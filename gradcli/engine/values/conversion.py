@@ -38,7 +38,7 @@ def converted(x: Data, dtype: str) -> Data:
 
 
 def fitting(x: Data, dtype: str) -> Data:
-    """The same of what a program writes.
+    """A number or array that a program writes, in another dtype.
 
     Raises:
         RunError: If an int does not fit.

@@ -1,8 +1,8 @@
-"""What the entry of an op says, in groups by who asks for it.
+"""The groups of an op's entry, one for each kind of caller.
 
-A group has a class here. Its annotated fields are keywords of an entry, with their defaults; what a
-class computes from keywords is set in its `__init__`. The groups stand on this floor because the
-tape asks ops for them without knowing ops.
+Each group is a class. Its annotated fields are keywords of an entry, with their defaults; its
+`__init__` computes further fields from keywords. The groups stand in this room because the tape
+reads them and must not import the ops.
 """
 
 from __future__ import annotations

@@ -20,8 +20,8 @@ _ENDLESS = 2**62
 
 
 class Counters:
-    """What a run has left of turns of loops and calls (`steps`) and of calls within each other
-    (`depth`): numbers that code of any kind can keep.
+    """The turns of loops and calls that a run has left (`steps`), and the calls within each other
+    (`depth`): numbers that code of any kind can count down.
 
     Args:
         limits: What it may take.
@@ -89,18 +89,18 @@ class Meter:
 
     @property
     def most(self) -> int:
-        """How many bytes the question may take."""
+        """The number of bytes that the question may take."""
         return self._begin() if self._most is None else self._most
 
     @property
     def left(self) -> int:
-        """How many of them are left."""
+        """The number of bytes that are left."""
         most = self.most
         return most - max(resident() - self._base, 0)
 
     @property
     def large(self) -> int:
-        """How many bytes are looked at before they are taken."""
+        """The number of bytes from which on memory is checked before it is taken."""
         memory = self.limits.memory
         return max(min(memory // 64, _LARGE), _SMALL) if type(memory) is int else _LARGE
 
@@ -112,7 +112,7 @@ class Reached(BaseException):
 
 
 class _Question(local):
-    """What a thread is at."""
+    """The settings and counters of the question that a thread answers."""
 
     meter: Meter | None = None
     printing: Any = None  # how its run wants tensors printed, where that is not as usual
@@ -150,13 +150,15 @@ def check_memory(size: Sequence[int], item: int = _ITEM) -> None:
 
 
 def check_items(count: int, item: int = _ITEM) -> None:
-    """Likewise so many items of a list or tuple, of so many bytes each."""
+    """Refuse so many items of a list or tuple, of so many bytes each, if they do not fit into
+    memory.
+    """
     if count * item >= _SMALL:
         _take(count * item, f"a list of {count:,} items")
 
 
 def check_text(length: int) -> None:
-    """Likewise a text of so many characters."""
+    """Refuse a text of so many characters if it does not fit into memory."""
     if length >= _SMALL:
         _take(length, f"a text of {length:,} characters")
 

@@ -1,7 +1,7 @@
-"""Which memory a result lies on, and in which order: PyTorch's answer, whatever NumPy does.
+"""The memory of results and the order of their elements, as in PyTorch, whatever NumPy does.
 
-What an op's entry calls a view lies on the memory of its first argument wherever that can be. Any
-other result lies on memory of its own, where its elements stand as the entry's `layout` says.
+The result of an op whose entry says `view` shares the memory of its first argument if possible. Any
+other result has memory of its own, with its elements in the order that the entry's `layout` gives.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def as_first(out: Data, args: Sequence[Data]) -> Data:
 
 
 def in_columns(out: Data, args: Sequence[Data] = ()) -> Data:
-    """Matrices whose rows run fastest, as LAPACK leaves them."""
+    """Matrices in column-major order, as LAPACK leaves them."""
     if out.ndim < 2:
         return in_order(out)
     turned = np.swapaxes(out, -1, -2)

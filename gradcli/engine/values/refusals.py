@@ -35,7 +35,7 @@ def not_callable(kind: str) -> RunError:
 
 
 def outgrown(result: Sequence[int], shape: Sequence[int]) -> RunError:
-    """A result of another shape than the tensor that is changed in place to it."""
+    """The error for a result whose shape is not that of the tensor changed in place."""
     return run_error(
         "shape-mismatch",
         f"the result of shape {list(result)} does not fit into the tensor of shape {list(shape)} "
@@ -44,7 +44,7 @@ def outgrown(result: Sequence[int], shape: Sequence[int]) -> RunError:
 
 
 def uncast(result: str, dtype: str) -> RunError:
-    """A result of a dtype that the tensor which is changed in place to it cannot hold."""
+    """The error for a result whose dtype the tensor that is changed in place cannot hold."""
     return run_error(
         "dtype-mismatch",
         f"a result of dtype {result} cannot be put into a tensor of dtype {dtype}",
@@ -61,8 +61,8 @@ def ragged(shapes: Iterable[Sequence[int]]) -> RunError:
 
 
 def too_many_dimensions(error: Exception) -> RunError | None:
-    """What NumPy says of a tensor of more dimensions than it has, or than one of its functions
-    takes, in the words of messages; None of another error.
+    """The error in our words if NumPy refuses a tensor with too many dimensions; None for another
+    error.
     """
     if isinstance(error, (ValueError, IndexError)) and re.search(_TOO_MANY, str(error)):
         return run_error("bad-argument", "a tensor has at most 64 dimensions")

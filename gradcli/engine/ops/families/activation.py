@@ -22,8 +22,8 @@ FAMILY = 270, "Activations"
 
 
 def _level(slope: Any, x: Any) -> Any:
-    """A slope that does not change with x. Of what is recorded it depends on x all the same, as in
-    PyTorch: its derivative is 0 there, not an error.
+    """A slope that does not change with x. If x is recorded, the slope counts as a function of x
+    all the same, as in PyTorch: its derivative is then 0, not an error.
     """
     return ops.level(slope, x) if isinstance(x, Carrier) and x.recorded else slope
 

@@ -1,4 +1,4 @@
-"""What reductions share: the dimensions that they work along."""
+"""Helpers that reductions share: the dimensions along which they work."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def spread(g: Any, x: Any, dim: Any, keepdim: Any) -> Any:
 
 
 def count_over(shape: Shape, dim: Any) -> int:
-    """How many elements each result is made of."""
+    """The number of elements that each result is made of."""
     count = 1
     for i in axes(dim, len(shape)):
         count *= shape[i]

@@ -47,7 +47,7 @@ def _lerp(x: Data, end: Data, weight: Data) -> Data:
 
 
 def _scaled(*terms: Any, scale: Any, name: str) -> str | None:
-    """Of terms of which the last is scaled by a parameter."""
+    """The dtype of a sum of terms of which the last is scaled by a parameter."""
     return arithmetic(*terms) if scale == 1 else promoted(*terms, number(scale, name))
 
 
@@ -260,7 +260,7 @@ def _power_exponent(out: Any, x: Any, y: Any) -> Any:
 
 
 def _power_dtype(x: Any, y: Any) -> str | None:
-    """Of numbers that are ints the exponent's sign decides."""
+    """The dtype of a power; None for Python ints, for which the sign of the exponent decides."""
     name = counted(x, y)
     return None if name == "int64" and False not in (is_number(x), is_number(y)) else name
 

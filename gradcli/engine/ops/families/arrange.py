@@ -280,7 +280,7 @@ rot90: Op = composite(
 
 
 def _margins(ndim: int, pad: Any) -> list[tuple[int, int]]:
-    """How much comes before and after in each dimension; `pad` counts from the last."""
+    """The numbers of elements before and after in each dimension; `pad` counts from the last."""
     flat = wholes(pad, "pad")
     if len(flat) % 2 or len(flat) // 2 > ndim:
         raise run_error(
@@ -315,7 +315,9 @@ def _padded_shape(shape: Shape, pad: Any, mode: Any, value: Any) -> Shape:
 
 
 def _edge(mode: Any, shape: Shape, margins: Any, at: int) -> Any:
-    """Where the elements along a dimension come from; None where it stays as it is."""
+    """The places from which the elements along a dimension come; None if the dimension stays as it
+    is.
+    """
     before, after = margins[at]
     if not (before or after):
         return None

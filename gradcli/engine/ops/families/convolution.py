@@ -245,7 +245,7 @@ class _Pool:
 
     @staticmethod
     def _extra(n: int, k: int, s: int, p: int, d: int, ceil_mode: Any) -> int:
-        """What the last window, if it may stand out, needs behind the padding."""
+        """The number of elements behind the padding that the last window needs if it stands out."""
         if not ceil_mode:
             return 0
         room = n + 2 * p - d * (k - 1) - 1
@@ -263,7 +263,7 @@ class _Pool:
         }
 
     def windows(self, x: Any, value: float) -> Any:
-        """What each window shows, in one last dimension."""
+        """The elements of each window, in one last dimension."""
         padded = margined(x, self.margins, value)
         many = places(padded, self.size, self.stride, self.dilation, self.name)
         seen = ops.windows(padded, size=self.size, stride=self.stride, dilation=self.dilation)

@@ -59,7 +59,7 @@ def _product(a: Data, b: Data) -> Data:
 
 
 def _integer_product(a: Any, b: Any) -> Data:
-    """Product of ints, refused where it leaves 64 bits."""
+    """Product of ints; an error if it does not fit into 64 bits."""
     size = np.matmul(np.abs(a.astype(np.float64)), np.abs(b.astype(np.float64)))
     if not np.size(size) or np.max(size) < 2.0**62:
         return np.matmul(a.astype(np.int64), b.astype(np.int64))
@@ -108,7 +108,7 @@ _NODES: dict[tuple[int, ...], str] = {
 
 
 def _matmul_each(a: Data, b: Data) -> Data:
-    """Several products. What is one for all is multiplied by all others together."""
+    """Several products. A factor that all share is multiplied by all others together."""
     left, right = a.ndim - 1, b.ndim - 1
     if len(b) == 1 and left <= 2 and right <= 2:
         tall = np.reshape(a, (prod(a.shape[:-1]), a.shape[-1]))

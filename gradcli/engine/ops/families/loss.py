@@ -255,7 +255,7 @@ def _numbered(target: Any, name: str) -> Any:
 
 
 def _picked(x: Any, target: Any, weight: Any, ignore: Any, name: str) -> tuple[Any, Any, Any, int]:
-    """Of each target the score, its weight and whether it counts; and the dimension of classes."""
+    """For each target its score, its weight and whether it counts; and the dimension of classes."""
     at = _classes(*_shapes(x, target, weight), name)
     places = _numbered(target, name)
     counts = places != whole(ignore, "ignore_index")

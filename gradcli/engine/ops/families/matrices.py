@@ -1,4 +1,4 @@
-"""What the ops on matrices share: checks, masks and the LU decomposition of arrays."""
+"""Helpers that ops on matrices share: checks, masks and the LU decomposition of arrays."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def inner(a: Any, b: Any) -> Any:
 
 
 def eye(a: Any) -> Any:
-    """Where the diagonal is."""
+    """A mask of the diagonal."""
     return np.eye(*shape_of(a)[-2:], dtype=bool)
 
 

@@ -34,7 +34,7 @@ def _dtype(x: Any, dim: Any = None, dtype: Any = None) -> str | None:
 
 
 def _of(rule: Callable[..., Any]) -> Callable[..., Any]:
-    """A rule of a softmax in another dtype: what it is a rule of is the input in that dtype."""
+    """The rule of a softmax with `dtype`: it differentiates by the input in that dtype."""
 
     def pull(g: Any, out: Any, x: Any, dim: Any = None, dtype: Any = None) -> Any:
         c = rule(g, out, x, dim)
@@ -44,7 +44,7 @@ def _of(rule: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _along_of(rule: Callable[..., Any]) -> Callable[..., Any]:
-    """Likewise of a tangent."""
+    """The rule of a tangent of a softmax with `dtype`."""
 
     def push(dot: Any, out: Any, x: Any, dim: Any = None, dtype: Any = None) -> Any:
         return rule(dot if dtype is None else ops.cast(dot, dtype=dtype_of(out)), out, x, dim)

@@ -141,7 +141,7 @@ def parts(index: Any, shape: Shape) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
 
 
 def _span(entry: Any) -> int:
-    """How many dimensions an entry of an index takes."""
+    """The number of dimensions that an entry of an index takes."""
     if entry is None:
         return 0
     if type(entry) is int or type(entry) is slice or entry.dtype.kind != "b":
@@ -268,7 +268,7 @@ def taken(x: Data, index: Any) -> Data:
 
 
 def taken_directly(x: Shape, index: Any) -> Any:
-    """What gives x[index] of this shape, where that is a view."""
+    """A function that computes x[index] for this shape if that is a view, else None."""
     basic, advanced = parts(index, x)
     return itemgetter(basic) if x and not advanced else None
 

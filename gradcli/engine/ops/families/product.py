@@ -238,7 +238,7 @@ addbmm: Op = composite(
 
 
 def _best_split(sizes: list[int]) -> dict[tuple[int, int], int]:
-    """Where to split each run of a chain of matrices for the fewest multiplications."""
+    """The place to split each run of a chain of matrices for the fewest multiplications."""
     count = len(sizes) - 1
     cost = {(i, i): 0 for i in range(count)}
     split = {}

@@ -305,7 +305,7 @@ SPREAD: dict[str, Any] = {"dim": None, "unbiased": None, "keepdim": False, "corr
 
 
 class _Spread:
-    """The parameters of `var` and `std` as they are meant."""
+    """The parameters of `var` and `std`, checked and with their defaults filled in."""
 
     def __init__(
         self,
@@ -323,7 +323,7 @@ class _Spread:
             self.correction = 1.0 if flag(unbiased, "unbiased") else 0.0
 
     def divisor(self, shape: Shape) -> float:
-        """What the sum of squares is divided by."""
+        """The divisor of the sum of squares."""
         return max(count_over(shape, self.dim) - self.correction, 0.0)
 
     def shape(self, shape: Shape) -> Shape:

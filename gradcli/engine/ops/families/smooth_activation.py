@@ -246,7 +246,7 @@ def _gelu_ratio(x: Any) -> Any:
 
 
 def _gelu_deep(x: Any) -> Any:
-    """The value where ndtr leaves the normal numbers."""
+    """The value of gelu where ndtr is below the normal numbers."""
     x = _bounded(x)
     half = ops.exp_neg_square(x, share=0.25)
     return ops.mul(ops.mul(ops.mul(x, _gelu_ratio(x)), half), half)

@@ -300,7 +300,7 @@ def _pinv(
 
 
 def _lower_told(a: Any, hermitian: Any) -> Any:
-    """The matrices, which the lower triangle tells where they are said to be symmetric."""
+    """The matrices, with the lower triangle mirrored if they are declared symmetric."""
     if not hermitian:
         return a
     low = triangle(a, False)

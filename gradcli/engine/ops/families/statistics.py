@@ -277,14 +277,16 @@ _INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
 
 
 def _spans(x: Any, skip: bool) -> Any:
-    """How far the last element of each row's order is from the first."""
+    """The number of steps from the first to the last element in each row's order; `skip` leaves nan
+    out.
+    """
     size = x.shape[-1]
     missing = np.isnan(x).sum(-1, keepdims=True) * skip
     return np.maximum(size - missing - 1, 0).astype(np.float64)
 
 
 def _between(ordered: Any, q: Any, spans: Any, interpolation: str) -> Any:
-    """The quantile number q of each row, whose elements stand in their order."""
+    """The quantile q of each row of sorted elements."""
     rank = data_of(q) * spans
     low, high = np.floor(rank), np.ceil(rank)
     match interpolation:
@@ -312,7 +314,7 @@ def _element(ordered: Any, rank: Any) -> Any:
 
 
 def _sloped(ordered: Any, weight: Any, low: Any, high: Any, spans: Any) -> Any:
-    """Likewise of a weight that is differentiated. At an element the slope is the mean of those on
+    """The quantile if the weight is differentiated. At an element the slope is the mean of those on
     both sides of it.
     """
     if dtype_of(weight) != dtype_of(ordered):

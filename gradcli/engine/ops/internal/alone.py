@@ -1,5 +1,5 @@
-"""What an op on arrays gives one of their elements: NumPy's functions of arrays and those of the C
-library differ in some last digits.
+"""The value of an op on a single element as the op on arrays computes it: NumPy's functions of
+arrays and those of the C library differ in some last digits.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from gradcli.errors import GradError
 
 
 class Element(Carrier):
-    """A number in a rule, which is an element of an array if it is `wide`: an op on it is what the
-    op on arrays gives it, whose rules are those of the op on elements.
+    """A number in a rule. If it is `wide`, it is an element of an array: an op on it gives what the
+    op on arrays gives for that element, and its rules are those of the op on elements.
     """
 
     __slots__ = ("_value", "_wide")
@@ -87,8 +87,8 @@ def _dtype(*args: Any, of: str, wide: Sequence[bool], known: Known = ()) -> Any:
 
 @cache
 def stands_alone(of: str, wide: Sequence[bool], known: Known) -> bool:
-    """Whether what an op on arrays gives an element depends on none of those beside it, nor on its
-    place, with the functions that NumPy has on this machine.
+    """True if the result of an op on arrays for one element depends neither on the other elements
+    nor on its place, with the functions that NumPy has on this machine.
     """
     numbers = [_TRIED[i:] + _TRIED[:i] for i in range(len(wide))]
     columns: list[Any] = [np.array(n) if w else n[0] for n, w in zip(numbers, wide, strict=True)]

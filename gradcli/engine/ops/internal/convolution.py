@@ -23,7 +23,7 @@ def margined(x: Any, margins: list[tuple[int, int]], value: float) -> Any:
 
 
 def places(x: Any, size: Shape, stride: Shape, dilation: Shape, name: str) -> Shape:
-    """How many places the window has in each dimension."""
+    """The number of places of the window in each dimension."""
     shape = shape_of(x)[-len(size) :]
     found = counts(shape, size, stride, dilation)
     if any(n < 1 for n in found):

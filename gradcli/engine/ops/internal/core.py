@@ -278,7 +278,7 @@ def _bernoulli_slope(p: Any, t: Any) -> Any:
 
 
 def _bernoulli_logs(p: Any) -> Any:
-    """How the loss changes with the target."""
+    """The partial of the loss by the target."""
     yes = ops.clamp_min(ops.log(p), _LEAST)
     return ops.sub(ops.clamp_min(ops.log1p(ops.neg(p)), _LEAST), yes)
 

@@ -43,7 +43,7 @@ def _cholesky_array(x: Data) -> Data:
 
 
 def _not_definite(x: Data) -> Exception:
-    """Which leading minor of which matrix fails first."""
+    """An error that names the first leading minor that is not positive, and its matrix."""
     n = x.shape[-1]
     for place in np.ndindex(x.shape[:-2]):
         for k in range(1, n + 1):
@@ -109,20 +109,20 @@ def _gaps(s: Any) -> Any:
 
 
 def _used(*gs: Any) -> Any:
-    """Which of the vectors have a part in what is differentiated, by the cotangents of matrices
-    with these as columns: a row.
+    """A row of bools: true for each column (a vector of the decomposition) whose cotangent is not
+    all zero.
     """
     found = [ops.any(ops.ne(g, 0.0), dim=-2, keepdim=True) for g in gs]
     return found[0] if len(found) == 1 else ops.logical_or(*found)
 
 
 def _of_pairs(used: Any) -> Any:
-    """Which pairs of vectors have a part in it."""
+    """A matrix of bools: true for each pair of vectors of which one is used."""
     return ops.logical_or(used, transposed(used))
 
 
 def _weighed(u: Any, g: Any, v: Any) -> Any:
-    """The sum of g_k u_k v_k^T, of which columns with a g of zero have no part: they may turn."""
+    """The sum of g_k u_k v_k^T, without the columns for which g is zero: these vectors may turn."""
     row = ops.unsqueeze(g, dim=-2)
     used = ops.ne(row, 0.0)
     left, right = ops.where(used, u, 0.0), ops.where(used, v, 0.0)
@@ -130,7 +130,7 @@ def _weighed(u: Any, g: Any, v: Any) -> Any:
 
 
 def _if_used(used: Any, x: Any) -> Any:
-    """Vectors, or zeros where none of them has a part."""
+    """The vectors, or zeros if none of them is used."""
     return ops.where(ops.any(used, dim=-1, keepdim=True), x, 0.0)
 
 
@@ -398,7 +398,9 @@ def unit_lower(lu: Any) -> Any:
 
 
 def _eliminated(x: Data) -> Data:
-    """LU without exchanges, of a matrix whose rows are in the order of elimination."""
+    """LU decomposition without row exchanges, of a matrix whose rows are in the order of
+    elimination.
+    """
     a = np.array(x)
     for j in range(min(a.shape[-2:])):
         top = a[..., j, j][..., None]

@@ -1,5 +1,5 @@
-"""Ops on single numbers that are elements of a tensor: how these hang together in its derivatives,
-where code is made of a program element by element.
+"""Ops on single numbers that are elements of a tensor: they keep the cotangents of scalarized
+elements together when code computes a tensor element by element.
 """
 
 from __future__ import annotations

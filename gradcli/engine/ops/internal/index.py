@@ -99,7 +99,7 @@ unindex: Op = linear(
 
 
 def _last_writes(shape: Shape, index: Any) -> Data:
-    """For each element of x[index] whether its value stays when `x[index]` is written."""
+    """A bool for each element of x[index]: true if its value stays when `x[index]` is written."""
     count = 1
     for n in shape:
         count *= n
@@ -224,13 +224,15 @@ def _value_cotangent(g: Any, value: Like, index: Any) -> Any:
 
 
 def _rest_cotangent(g: Any, x: Like, index: Any) -> Any:
-    """That of what has not been written; a constant where everything has been."""
+    """The cotangent of what has not been written; a constant if everything has been."""
     whole = _way(index, shape_of(x)) == "all"
     return ops.zeros_of(like=x) if whole else set_at(g, 0.0, index=index)
 
 
 def _way(index: Any, shape: Shape) -> str:
-    """How what is written is told: as "all", by "arrays" alone, or otherwise as a "part"."""
+    """How much `x[index] = value` writes: "all" elements, elements picked by "arrays" alone, or
+    otherwise a "part".
+    """
     index = static_index(index)
     way = "all"
     at = 0

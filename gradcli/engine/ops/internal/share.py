@@ -37,7 +37,7 @@ def _single(function: Callable[..., Data]) -> Callable[..., Data]:
 
 
 def _each(function: Callable[..., Data]) -> Callable[..., Data]:
-    """The same of several g at once, with one more dimension in front."""
+    """The function for several g at once, with one more dimension in front."""
     return lambda g, p, dim: function(g, p, tuple(a + 1 for a in axes(dim, p.ndim - 1)))
 
 

@@ -26,7 +26,9 @@ from gradcli.errors import run_error
 
 
 def _cofactors_large(x: Data) -> Data:
-    """Right at every rank: the products leave out one singular value each."""
+    """The matrix of cofactors by the singular value decomposition, right at every rank: each
+    product leaves out one singular value.
+    """
     u, s, vh = np.linalg.svd(x)
     n = x.shape[-1]
     others = np.prod(np.where(np.eye(n, dtype=bool), s.dtype.type(1), s[..., None, :]), axis=-1)

@@ -13,7 +13,7 @@ from gradcli.engine.values.data import Data, dtype_of, np
 
 
 class Constant:
-    """An array that nobody changes; another one is another constant, be the elements the same."""
+    """An array that nobody changes. Two constants differ even if their elements are equal."""
 
     __slots__ = ("data",)
 

@@ -12,7 +12,7 @@ _MOVES: dict[str, Any] = {"size": REQUIRED, "stride": REQUIRED, "dilation": REQU
 
 
 def counts(sizes: Shape, size: Shape, stride: Shape, dilation: Shape) -> Shape:
-    """How many places a window has in each dimension."""
+    """The number of places of a window in each dimension."""
     return tuple(
         (n - d * (k - 1) - 1) // s + 1
         for n, k, s, d in zip(sizes, size, stride, dilation, strict=True)

@@ -1,4 +1,4 @@
-"""What an op's entry says, as data for a page of documentation or an answer on the terminal."""
+"""Describe an op from its entry, as data for a page of documentation or the terminal."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def named(name: str) -> Operation | None:
 
 
 def operation(op: Op, family: str) -> Operation:
-    """What the entry says; `family` is the heading that it stands under."""
+    """The description of an op; `family` is the heading that it stands under."""
     parts = (op, *map(ops.__getitem__, op.host.by))
     return Operation(
         name=op.name,

@@ -59,7 +59,7 @@ class Symbol(Carrier):
         return _grouped(self, _ATOM)
 
     def shaped(self, shape: tuple[int, ...]) -> Symbol:
-        """The same formula of another shape."""
+        """The same formula with another shape."""
         return Symbol(self.text, shape, self.binding)
 
     def apply(self, op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Symbol:

@@ -38,16 +38,16 @@ class Counting:
         return any(isinstance(i, (Call, Method)) for i in instructions(function.body))
 
     def step(self, span: Span) -> list[ast.stmt]:
-        """What is done for a turn of a loop or a call, at its place."""
+        """Statements that count a turn of a loop or a call, at its place."""
         return []
 
     def entered(self, span: Span) -> list[ast.stmt]:
-        """What a call of the function does first."""
+        """Statements that a call of the function does first."""
         deeper = self._one_less("depth", "@too_deep", span) if self._nests else []
         return [*self.step(span), *deeper]
 
     def left(self, span: Span) -> list[ast.stmt]:
-        """What it does last. An error need not pass here: no run goes on after one."""
+        """Statements that a call does last. An error skips them: no run continues after one."""
         return [self._change("depth", ast.Add(), span)] if self._nests else []
 
     def _one_less(self, counter: str, end: str, span: Span) -> list[ast.stmt]:

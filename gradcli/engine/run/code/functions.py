@@ -24,7 +24,7 @@ NO_KEYWORDS: Mapping[str, Any] = {}
 def called(
     function: Any, args: Sequence[Any], by: str, keywords: Mapping[str, Any] = NO_KEYWORDS
 ) -> Any:
-    """What a function of the program returns to its caller in the engine, `by` its name.
+    """The value that a function of the program returns, called by the engine for `by`.
 
     Raises:
         RunError: If it is no function, or takes other arguments.
@@ -39,8 +39,8 @@ def called(
 
 
 def misfit(function: Any, count: int, keywords: Mapping[str, Any] = NO_KEYWORDS) -> str | None:
-    """What arguments a function of the program takes, if not so many by place and these by name;
-    what is not written in the program tells by itself.
+    """A text that says which arguments a function of the program takes, if these do not fit; None
+    if they fit, or for a function that the program does not write.
     """
     if type(function) is not FunctionType or function.__code__.co_filename != FILENAME:
         return None
@@ -62,12 +62,12 @@ def misfit(function: Any, count: int, keywords: Mapping[str, Any] = NO_KEYWORDS)
 def wrong_function(
     function: Any, code: str, message: str, help: str | None = None, *, label: str = ""
 ) -> RunError:
-    """What is wrong with a function of the program, at its place or at what the label names."""
+    """The error about a function of the program, at its place or where the label points."""
     return RunError(Diagnostic(code, message, None, place_of(function), label=label, help=help))
 
 
 def place_of(function: Any) -> Span | None:
-    """Where the program makes a function; its docstring tells that."""
+    """The place where the program makes a function; its docstring holds it."""
     if type(function) is not FunctionType or function.__code__.co_filename != FILENAME:
         return None
     return function_span(function.__doc__)

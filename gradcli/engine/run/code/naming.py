@@ -10,7 +10,7 @@ from gradcli.engine.values.objects import Object
 
 
 def kind_of(value: Any) -> str:
-    """What a message calls a value: `a tensor of shape [2]`, `a string`, ..."""
+    """A value in the words of a message: `a tensor of shape [2]`, `a string`, ..."""
     if isinstance(value, Object):
         return f"a `{type(value).__name__}`"
     if isinstance(value, type):

@@ -37,7 +37,7 @@ class Place(Record):
 
 
 class Pieces:
-    """What is made of one program: the places that its code calls, the constants that it reads."""
+    """The parts made of one program: places that its code calls, constants that it reads."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
@@ -71,11 +71,11 @@ class Pieces:
         return self.program.variables.get(slot) or f"%{slot}"
 
     def name(self, id: str, span: Span) -> ast.expr:
-        """What a variable holds."""
+        """An expression that reads a variable."""
         return ast.Name(id, ast.Load(), **self.at(span))
 
     def load(self, operand: Operand) -> ast.expr:
-        """What an operand is."""
+        """An expression that reads an operand."""
         if isinstance(operand, Slot):
             return self.name(self.variable(operand.index), operand.span)
         if isinstance(operand, Const):

@@ -95,7 +95,7 @@ class Code(Record):
 
 
 def translate(program: Program, counting: type[Counting], filename: str = FILENAME) -> Code:
-    """Python code for a program, which counts as it is told.
+    """Python code for a program, with the given counting.
 
     Raises:
         ProgramError: If the program is too large for Python's compiler.
@@ -159,7 +159,7 @@ class _Translator(Pieces):
         return [ast.If(self.constant(False, span), made, [], **self.at(span))] if made else []
 
     def around(self, function: Function) -> list[ast.stmt]:
-        """What tells Python that a function assigns to names around it."""
+        """Declarations of names around a function that it assigns."""
         written = written_around(function)
         at = self.at(function.span)
         shared = sorted(map(self.variable, written & self.globals))
@@ -168,7 +168,7 @@ class _Translator(Pieces):
         return [*made, ast.Nonlocal(outer, **at)] if outer else made
 
     def end(self, variables: ast.expr) -> ast.stmt:
-        """What the main program returns: its variables and its result."""
+        """The return statement of the main program: its variables and its result."""
         span = self.program.main.span
         result = self.program.result
         value = self.constant(None, span) if result is None else self.load(result)
@@ -197,8 +197,8 @@ class _Translator(Pieces):
         first: tuple[str, ...] = (),
         shared: frozenset[str] = frozenset(),
     ) -> ast.FunctionDef:
-        """What the body of a function becomes; the `first` names stand before its parameters. Of
-        the names that it assigns the `shared` ones are globals.
+        """The Python function made of a function's body; the `first` names stand before its
+        parameters. Of the names that it assigns, the `shared` ones are globals.
         """
         outside = self.blocks, self.wrapped, self.shared
         # what gives items cannot move into a function of its own

@@ -130,12 +130,12 @@ def _unconnected() -> RunError:
 
 
 def _index(x: Tensor | GradientEdge) -> int:
-    """Which result of its node a tensor or an edge is."""
+    """The number of the result of its node that a tensor or an edge stands for."""
     return x.output if isinstance(x, GradientEdge) else x.index
 
 
 def _several(given: Any) -> list[Any]:
-    """What stands in a list or tuple, or the one thing."""
+    """The items of a list or tuple, or a list of the one value."""
     return (
         list(given)
         if isinstance(given, (list, tuple)) and type(given) is not GradientEdge
@@ -144,8 +144,8 @@ def _several(given: Any) -> list[Any]:
 
 
 def _inputs(session: Session, inputs: Any) -> Collection[Node]:
-    """The nodes of the tensors whose gradients `backward` is to leave; those that are no leaves
-    retain theirs from then on. At an edge to no leaf nothing is left.
+    """The nodes of the tensors to which `backward` adds gradients; those that are no leaves retain
+    theirs from then on. An edge to no leaf gets none.
     """
     wanted = _several(session.items(inputs) if isinstance(inputs, _GONE_THROUGH) else inputs)
     if not wanted:
@@ -271,7 +271,7 @@ def _batch_of_gradients(
     create_graph: Any,
     allow_unused: Any,
 ) -> tuple[Any, ...]:
-    """The same for each of several cotangents, which the first dimension counts."""
+    """The gradients for each of several cotangents, which the first dimension counts."""
     several = isinstance(weights, (list, tuple))
     batches = [session.items(w) for w in (weights if several else [weights])]
     counts = {len(batch) for batch in batches}

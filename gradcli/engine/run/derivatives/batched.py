@@ -83,7 +83,7 @@ def _inner(dim: Any, count: int) -> Sequence[Any]:
 
 
 def _sizes(value: Any, dim: Any) -> list[int]:
-    """How many parts a value has."""
+    """The numbers of parts of a value."""
     if isinstance(value, tuple):
         return [
             n for v, d in zip(value, _inner(dim, len(value)), strict=True) for n in _sizes(v, d)

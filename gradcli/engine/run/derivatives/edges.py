@@ -27,7 +27,7 @@ class GradientEdge(Named):
 
     @property
     def output(self) -> int:
-        """Which of its results it is."""
+        """The number of the result of its node."""
         found: int = self[1]
         return found
 

@@ -45,7 +45,7 @@ _OF_CONTEXT = frozenset(
 
 
 class Context:
-    """What an own function's `ctx` is: `forward` leaves on it what `backward` needs."""
+    """The `ctx` of an own function, on which `forward` leaves what `backward` needs."""
 
     __slots__ = (
         *("constants", "dirty", "fields", "materialize", "needs_input_grad", "node", "results"),
@@ -153,27 +153,27 @@ class OwnNode(Node):
         return self._saves
 
     def pull(self, g: Any, wanted: Sequence[bool]) -> Sequence[Any]:
-        """What the program's `backward` returns, checked."""
+        """The cotangents that the program's `backward` returns, checked."""
         return self._pulled(g, wanted, recorded=False)
 
     def pull_recorded(self, g: Any, wanted: Sequence[bool]) -> Sequence[Any]:
         return self._pulled(g, wanted, recorded=True)
 
     def push(self, dots: Sequence[Any]) -> Any:
-        """What the program's `jvp` returns, or by `backward`."""
+        """The tangent that the program's `jvp` returns, or the one computed by `backward`."""
         return self._pushed(dots, recorded=False)
 
     def push_recorded(self, dots: Sequence[Any]) -> Any:
         return self._pushed(dots, recorded=True)
 
     def moving(self, marks: Sequence[Any]) -> Any:
-        """All of it: what the program's rule lets be is not known."""
+        """Marks for all elements: which of them the program's rule leaves alone is not known."""
         if type(self.like) is tuple:
             return tuple(data_of(_ones(like)) for like in self.like)
         return data_of(_ones(self.like))
 
     def reaching(self, mark: Any, wanted: Sequence[bool]) -> Sequence[Any]:
-        """All of them, likewise."""
+        """Marks for all elements of the wanted edges."""
         pairs = zip(self.inputs, wanted, strict=True)
         return [data_of(_ones(like)) if want else None for like, want in pairs]
 
@@ -290,7 +290,7 @@ class OwnFunction:
         return tuple(made) if several else made[0]
 
     def _forward(self, context: Context, args: Sequence[Any]) -> Any:
-        """What `forward` returns; a `setup_context` beside it leaves on `ctx` what is needed."""
+        """The value that `forward` returns; if there is a `setup_context`, that fills `ctx`."""
         if "setup_context" not in self.methods:
             return self._called("forward", context, args)
         forward = self.methods["forward"]
@@ -462,7 +462,7 @@ class OwnFunction:
             raise wrong from None
 
     def _called(self, method: str, context: Context, args: Sequence[Any]) -> Any:
-        """What a method returns, with `ctx` before the arguments."""
+        """The value that a method returns, called with `ctx` before the arguments."""
         function = self.methods[method]
         if misfit(function, len(args) + 1) is not None:
             most = counted(function.__code__.co_argcount - 1, "argument")
@@ -534,7 +534,7 @@ def made(
 
 
 def _result(value: Any, numeric: bool) -> Any:
-    """What `forward` returned as a result of its own."""
+    """A value that `forward` returned, as a result of its own."""
     if type(value) in NUMBERS or type(value) is Number:
         return Number(data_of(value)) if numeric else data_of(value)
     return Tensor(data_of(value)) if isinstance(value, Tensor) else value

@@ -126,7 +126,7 @@ class Traced:
         return point
 
     def _result(self, function: Any, out: Any) -> Tree:
-        """What the function returned, as numbers and tensors; a list is its tensor."""
+        """The values that the function returned, as numbers and tensors; a list is its tensor."""
         if isinstance(out, tuple):
             return tuple([self._result(function, item) for item in out])
         if type(out) is dict:
@@ -163,7 +163,7 @@ class Traced:
         return self.connected or (self.recording and any(node is not None for node in nodes))
 
     def by_argument(self, found: Mapping[Node, Any]) -> list[Tree]:
-        """What was found of each point, in the form of the arguments."""
+        """The value found for each point, in the form of the arguments."""
         return [mapped(lambda x: found[self._nodes[id(x)]], a) for a in self.arguments]
 
     def direction(self, dots: Sequence[Tree]) -> dict[Node, Any]:

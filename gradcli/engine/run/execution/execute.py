@@ -159,12 +159,12 @@ def _linked(code: Code, provided: Mapping[str, Any], bound: Callable[[Place], Fu
 
 
 def _bound(place: Place) -> Function:
-    """What a place of the code calls."""
+    """The function that a place of the code calls."""
     return _function(place.instruction, Site(place.instruction.span, place.variable))
 
 
 def _function(i: Any, site: Site | None) -> Function:
-    """What is called for an instruction; None is the place of those that are no program's."""
+    """The function called for an instruction; None stands for a place outside of programs."""
     match i:
         case Operator():
             return operators.function(i.operator, len(i.args), site)
@@ -238,7 +238,7 @@ def _callee(session: Session, value: Any) -> Callable[..., Any]:
 
 
 def imported(session: Session, path: str) -> Any:
-    """What the library has under a path, the same throughout a run."""
+    """The value that the library has under a path, the same throughout a run."""
     if path not in session.functions:
         from gradcli.engine.run.session import exceptions, library
         from gradcli.engine.values.objects import Object

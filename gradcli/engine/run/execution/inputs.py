@@ -145,8 +145,8 @@ class Inputs:
         return _like(value, default) if isinstance(default, Tensor) else value
 
     def _plain(self, i: Input, given: Given) -> Any:
-        """What is given, an array as a tensor or number; on memory of its own, as there may be
-        other runs with it.
+        """The given value, an array as a tensor or number; on memory of its own, as other runs may
+        use the same value.
         """
         value = _listed(given.value)
         if isinstance(value, Tensor):

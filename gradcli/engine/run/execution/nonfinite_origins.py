@@ -1,7 +1,8 @@
-"""Where the first value came from that is nan or infinite.
+"""Find the op that made the first value that is nan or infinite.
 
-A value that is not finite carries the event that made it of finite ones along, through all that is
-made of it. So the answer's own is found, not that of a value on a side that was not taken.
+A value that is not finite carries the event that made it of finite ones, and hands it on to all
+that is made of it. The event found is thus the one of the answer, not one of a branch that the
+answer does not use.
 """
 
 from __future__ import annotations
@@ -137,7 +138,7 @@ def _age(origin: Origin) -> tuple[bool, int]:
 
 
 def is_backward(instruction: ir.Instruction | None) -> bool:
-    """Whether it leaves gradients at leaves."""
+    """True if it leaves gradients at leaves."""
     return isinstance(instruction, ir.Method) and instruction.name == "backward"
 
 

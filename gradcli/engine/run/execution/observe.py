@@ -1,9 +1,10 @@
-"""A run observed op by op, to explain another run: what happened at an op, and where the program
+"""Observe a run op by op, to explain another run: what happened at an op, and where the program
 was then.
 
-What the program asks for at one of its places is an event. Events are numbered from 1 in the order
-in which they begin, and have the same numbers in each run of a program by the same values: one run
-finds out which event is meant, the next one tells of it. Compiled code can count them, too.
+An event is a call that the program makes at one of its places. Events are numbered from 1 in the
+order in which they begin, and have the same numbers in each run of a program by the same values:
+one run finds out which event is meant, the next one describes it. Compiled code can count events,
+too.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ Event = Callable[[], Any]
 
 
 class Observer:
-    """Is told of each event of a run."""
+    """Gets each event of a run."""
 
     def __init__(self) -> None:
         self.events = 0
@@ -42,8 +43,8 @@ class Observer:
     def observed(
         self, function: Callable[..., Any], instruction: ir.Instruction | None = None
     ) -> Callable[..., Any]:
-        """What the code calls at a place, first with the run, observed; the instruction is None
-        where a function of the engine is called as a value.
+        """The function that the code calls at a place, first with the run, wrapped so that its
+        calls are events; the instruction is None if a function of the engine is called as a value.
         """
 
         def call(run: Any, *args: Any, **keywords: Any) -> Any:
@@ -66,14 +67,16 @@ class Observer:
     def event(
         self, number: int, instruction: ir.Instruction | None, given: Sequence[Any], done: Event
     ) -> Any:
-        """What comes of an event, to which these values are given."""
+        """The result of an event with these arguments."""
         raise NotImplementedError
 
 
 def observed(
     observer: Observer, provided: Mapping[str, Any], bound: Callable[[Place], Function]
 ) -> tuple[Mapping[str, Any], Callable[[Place], Function]]:
-    """What the code calls at any place, and what it calls at each, observed."""
+    """The functions that the code calls at any place, and those that it calls at each, wrapped so
+    that the observer gets their events.
+    """
     functions: dict[str, Any] = {}
 
     def builtin(session: Any, name: str) -> Any:
@@ -163,7 +166,7 @@ class Moment(Record):
     turns: tuple[str, ...]
 
     def name(self, source: Source) -> str:
-        """What was done there, as the program writes it."""
+        """The op or method of the event, as the program writes it."""
         match self.instruction:
             case ir.Operator() as i if (i.operator, len(i.args)) in OPS:
                 return OPS[i.operator, len(i.args)]
@@ -204,7 +207,7 @@ class Moments(Observer):
 
 
 def frames() -> list[tuple[FrameType, int]]:
-    """Where the program is, from its outermost function to the innermost one."""
+    """The running functions of the program, from the outermost to the innermost one."""
     found = []
     frame: FrameType | None = sys._getframe()
     while frame is not None:
@@ -217,7 +220,9 @@ def frames() -> list[tuple[FrameType, int]]:
 def _labels(
     instruction: ir.Instruction | None, given: Sequence[Any], source: Source
 ) -> Iterator[Label]:
-    """What was given, each at its operand; constants are seen in the text."""
+    """The values of the operands, each at its place; constants are left out, as the text shows
+    them.
+    """
     if instruction is None:
         return
     told = set()

@@ -1,4 +1,6 @@
-"""What a refusal says of the operands: what they were, where they come from, what would fit."""
+"""The notes of an error message about its operands: their values, where they come from, what would
+fit.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,7 @@ def remarks(
     operands: Sequence[tuple[ir.Operand, Any]],
     given: Mapping[str, Given],
 ) -> Remarks:
-    """What there is to say beside a refusal.
+    """The notes to add to an error message.
 
     Args:
         refusal: What is refused, without a place.
@@ -88,7 +90,7 @@ def _origins(
     operands: Sequence[tuple[ir.Slot, Any]],
     given: Mapping[str, Given],
 ) -> Iterator[Label]:
-    """Where the variables among the operands got their values."""
+    """Labels at the places where the variables among the operands got their values."""
     for slot in {slot.index: slot for slot, _ in operands}.values():
         name = program.variables.get(slot.index)
         made = _assigned(program, slot, span)
@@ -207,7 +209,7 @@ def _of_ints(refusal: Diagnostic, program: ir.Program, span: Span) -> Remarks:
 
 
 def _data(program: ir.Program, span: Span) -> ir.Operand | None:
-    """What is to require grad at a place."""
+    """The operand that is to require grad at a place."""
     kinds = (ir.Apply, ir.Method, ir.SetAttribute)
     match instruction_at(program, span, *kinds):
         case ir.Apply(arguments=[("data", operand), *_]):

@@ -103,9 +103,7 @@ class Steps(Recorded):
 def _operands(
     instruction: ir.Instruction | None, given: Sequence[Any]
 ) -> Iterator[tuple[Span, Made]]:
-    """Where the operands that are no constants were made: those of an in-place change as they are
-    before.
-    """
+    """The ops that made the operands; for an in-place change those before it."""
     if instruction is None:
         return
     for operand, value in zip(visit.operands(instruction), given, strict=False):

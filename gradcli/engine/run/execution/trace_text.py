@@ -1,5 +1,5 @@
-"""What a step of a run is written as: the program's own text, with the names of a trace in the
-place of operands that the run has recorded.
+"""Write a step of a run as text: the program's own, with the names of a trace in the place of
+operands that the run has recorded.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _SIGNS = {name: sign for (sign, count), name in OPS.items() if count == 2 and "[
 
 
 def expression(step: Step | None, node: Node, alone: bool, name: Name, source: Source) -> str:
-    """What was done, in a line.
+    """The step as one line of text.
 
     Args:
         step: Where the program asked for it; None if nowhere.
@@ -92,7 +92,7 @@ def _line(text: str) -> str:
 
 
 def _of_node(node: Node, name: Name) -> str:
-    """What is done at a place that no instruction has written."""
+    """The text of an op that no instruction of the program asks for."""
     args = [_argument(node, i, name) for i in range(len(node.edges))]
     match node.op_name, args:
         case "stack" | "tensor", [*_]:

@@ -193,7 +193,7 @@ def _last(trace: TracebackType) -> FrameType:
 
 
 def span_of(frame: Frame, source: Source) -> Span:
-    """Where in the program a frame of its code is."""
+    """The place in the program of a frame of its code."""
     positions = list(frame[0].f_code.co_positions())
     line, end_line, column, end_column = positions[frame[1] // 2]
     if line is None or end_line is None or column is None or end_column is None:
@@ -202,7 +202,7 @@ def span_of(frame: Frame, source: Source) -> Span:
 
 
 def _last_values(frame: FrameType) -> Iterator[str]:
-    """What the variables of a function were, one note each of the first."""
+    """The values of the variables of a function, one note each for the first ones."""
     shared = frame.f_globals if frame.f_code.co_name == PART else {}  # those of a large program
     variables = {**shared, **frame.f_locals, "__builtins__": len}
     named = {n: v for n, v in variables.items() if n.isidentifier() and not callable(v)}
@@ -231,7 +231,7 @@ def turns(frame: FrameType, span: Span, source: Source) -> list[str]:
 
 
 def callers(frames: list[Frame], source: Source) -> list[str]:
-    """Where the functions were called that the program is in, the innermost first."""
+    """The places from which the running functions were called, the innermost first."""
     lines = []
     for frame in reversed(frames):
         span = span_of(frame, source)

@@ -1,5 +1,5 @@
-"""What stands behind a point: methods and attributes of own rules and their contexts, and of all
-that `members` knows.
+"""Attribute access: methods and attributes of own rules and their contexts, and of all that
+`members` knows.
 """
 
 from __future__ import annotations

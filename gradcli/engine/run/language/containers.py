@@ -45,7 +45,7 @@ def _is_hashable(value: Any) -> bool:
 
 
 def unknown_key(key: Any) -> RunError:
-    """What is said of a key that is not there."""
+    """The error for a key that is not there."""
     from gradcli.engine.run.session.text import repr_text
 
     return run_error("unknown-key", f"there is no key {repr_text(key)}")

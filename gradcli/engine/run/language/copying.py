@@ -15,7 +15,7 @@ from gradcli.errors import run_error
 
 
 def deep_copy(session: Session, value: Any) -> Any:
-    """A copy of a value, and of all that it holds; what cannot be changed is there once."""
+    """A copy of a value and of all that it holds; values that cannot change are shared."""
     try:
         return _copied(session, value, {})
     except RecursionError:
@@ -24,7 +24,7 @@ def deep_copy(session: Session, value: Any) -> Any:
 
 
 def _copied(session: Session, value: Any, known: dict[int, tuple[Any, Any]]) -> Any:
-    """Likewise; `known` has what is copied by the identity of the original, and keeps that."""
+    """A deep copy; `known` maps the identity of each original to its copy."""
     if id(value) in known:
         return known[id(value)][1]
     made: Any = value

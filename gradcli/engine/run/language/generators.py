@@ -25,7 +25,7 @@ def seeded(kind: str, seed: Any) -> Any:
 
 
 def drawn(rng: Any, name: str, args: Any, keywords: Any) -> Any:
-    """What a generator draws: a number, or a tensor where a size is given."""
+    """The numbers that a generator draws: one, or a tensor if a size is given."""
     function = getattr(rng, name, None)
     if function is None:
         raise run_error("unknown-attribute", f"this generator has no `{name}`")

@@ -18,7 +18,7 @@ from gradcli.errors import run_error
 
 
 class Joiner:
-    """What puts parts between brackets together, as rows or as columns."""
+    """Joins the parts between brackets as rows or as columns."""
 
     said = "what joins arrays"
 

@@ -67,7 +67,7 @@ OPS = {
 
 
 def function(sign: str, count: int, site: Site | None) -> Function:
-    """What an operator of so many operands does at a place."""
+    """The function that an operator of so many operands calls at a place."""
     made = _LANGUAGE.get(sign) if count == 2 or sign == "not" else None
     if made is not None:
         return made(site)
@@ -75,7 +75,7 @@ def function(sign: str, count: int, site: Site | None) -> Function:
 
 
 def update(sign: str, site: Site | None) -> Function:
-    """What `x += e` and its like do at a place."""
+    """The function that `x += e` and its like call at a place."""
     if sign.endswith("="):
         return _of_objects(sign[:-1], site)
     made = _UPDATES.get(sign)
@@ -84,7 +84,7 @@ def update(sign: str, site: Site | None) -> Function:
 
 
 def _of_objects(sign: str, site: Site | None) -> Function:
-    """The same in a program whose classes say themselves what it does."""
+    """The function of `x += e` in a program whose classes may define it themselves."""
     plain, op = update(sign, site), ops[OPS[sign, 2]]
 
     def changed(session: Evaluator, x: Any, y: Any) -> Any:
@@ -94,14 +94,14 @@ def _of_objects(sign: str, site: Site | None) -> Function:
 
 
 def _lists() -> Any:
-    """The file of what operators do on lists, for the programs that have some."""
+    """The module of operators on lists, loaded when a program has some."""
     from gradcli.engine.run.language import lists
 
     return lists
 
 
 def objects() -> Any:
-    """Likewise of what they do on objects of the program's classes."""
+    """The module of operators on objects of classes, loaded when a program has some."""
     from gradcli.engine.run.session import classes
 
     return classes
@@ -321,7 +321,7 @@ def equality(session: Evaluator, left: Any, right: Any, site: Site | None = None
 
 
 def _one_dtype(left: Any, right: Any) -> bool:
-    """Whether two values that are not alike are one dtype by two names."""
+    """True if two different values are two names of one dtype."""
     if not (callable(left) or callable(right)):
         return False
     from gradcli.engine.values.dtypes import is_same
@@ -494,12 +494,12 @@ def _set_part(session: Evaluator, receiver: list[Any], where: slice, value: Any)
 
 
 def _place(index: Any) -> Any:
-    """What stands between the brackets, as plain data."""
+    """The index between the brackets, as plain data."""
     return _index(as_tuple(index))
 
 
 def as_tuple(index: Any) -> Any:
-    """What stands between the brackets. A list that has more in it than numbers is a tuple, as in
+    """The index between the brackets. A list that holds more than numbers is a tuple, as in
     PyTorch: `x[[[0], [1]]]` is `x[[0], [1]]`.
     """
     if type(index) is list and len(index) < LONGEST_AS_TUPLE and any(map(_is_place, index)):
@@ -508,7 +508,9 @@ def as_tuple(index: Any) -> Any:
 
 
 def _position(index: Any) -> Any:
-    """Likewise of what is no tensor, which takes a tensor of one int as that int."""
+    """The index of a value that is no tensor, as plain data: a tensor of one int counts as that
+    int.
+    """
     if type(index) is slice:
         return _part(index)
     if isinstance(index, Tensor) and type(index.data) not in NUMBERS and index.data.size == 1:

@@ -153,7 +153,7 @@ def _given(value: Any) -> Any:
 
 
 def _value(found: Any) -> Any:
-    """What has been drawn as a value of the program."""
+    """A drawn object as a value of the program."""
     if found is None or type(found) in NUMBERS or isinstance(found, str):
         return found
     if isinstance(found, tuple):

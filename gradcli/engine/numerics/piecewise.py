@@ -1,7 +1,7 @@
 """Functions of one variable by pieces, written once for numbers and for arrays.
 
-A kernel is `function(x, m, **params)`: x is a Python float or a flat float64 array, and m the module
-that has the functions for it, `ieee` or NumPy. Kernels of numbers thus never import NumPy.
+A kernel is `function(x, m, **params)`: x is a Python float or a flat float64 array, and m is the
+module that has the functions for it, `ieee` or NumPy. Kernels of numbers thus never import NumPy.
 """
 
 from __future__ import annotations

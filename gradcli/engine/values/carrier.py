@@ -1,4 +1,4 @@
-"""Values that perform the ops they are arguments of, and the record of a value's shape and dtype."""
+"""Values that perform the ops on them, and the record of a value's shape and dtype."""
 
 from __future__ import annotations
 

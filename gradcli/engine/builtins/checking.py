@@ -235,7 +235,7 @@ gradgradcheck: Op = host(
         "check_rev_over_rev": True,
     },
     infer=lambda known, *args, **options: known.number("bool"),
-    doc="The same for the second derivatives: those of the gradients by the inputs and by the "
+    doc="`gradcheck` of the second derivatives: those of the gradients by the inputs and by the "
     "cotangents, `grad_outputs` or some numbers.",
     source="PyTorch: autograd.gradgradcheck",
     keeps=True,
@@ -265,8 +265,8 @@ check_grads: Op = host(
     ),
     args=("f",),
     params={"modes": None, "order": 2},
-    doc="autograd's `check_grads(f, modes)(*args)`: fails if the derivatives of f are not what "
-    "differences of values are.",
+    doc="autograd's `check_grads(f, modes)(*args)`: fails if the derivatives of f differ from "
+    "central differences.",
     source="autograd: test_util.check_grads",
     keeps=True,
 )
@@ -279,7 +279,8 @@ jax_check_grads: Op = host(
     args=("f", "args"),
     params={"order": 1, "modes": None, "atol": None, "rtol": None, "eps": None},
     infer=lambda known, *args, **options: known.constant(None),
-    doc="`jax.test_util.check_grads(f, args, order, modes)`: the same.",
+    doc="`jax.test_util.check_grads(f, args, order, modes)`: fails if the derivatives of f differ "
+    "from central differences.",
     source="JAX: test_util.check_grads",
     keeps=True,
     pure=False,

@@ -45,7 +45,7 @@ list_: Op = python_host(
     traced=lambda code, iterable: [] if iterable is None else [*code.items(iterable)],
     keeps=True,
     gathers=True,
-    doc="A new list of what a `for` over the value goes through.",
+    doc="A new list of the items that a `for` over the value visits.",
     sees=False,
 )
 
@@ -56,7 +56,7 @@ tuple_: Op = python_host(
     traced=lambda code, iterable: () if iterable is None else tuple(code.items(iterable)),
     keeps=True,
     gathers=True,
-    doc="A tuple of what a `for` over the value goes through.",
+    doc="A tuple of the items that a `for` over the value visits.",
     sees=False,
 )
 
@@ -67,7 +67,7 @@ set_: Op = python_host(
     keeps=True,
     gathers=True,
     pure=False,
-    doc="A new set of what a `for` over the value goes through: each item once.",
+    doc="A new set of the items that a `for` over the value visits, each once.",
     sees=False,
 )
 
@@ -132,8 +132,8 @@ map_: Op = python_host(
     args=("*values",),
     keeps=True,
     pure=False,
-    doc="What a function gives for each item, or for the first items of several values and so on: "
-    "`map(function, *iterables)`. It is called when an item is asked for.",
+    doc="The results of a function for each item, or for the first items of several values and so "
+    "on: `map(function, *iterables)`. It is called when an item is needed.",
     sees=False,
 )
 
@@ -161,7 +161,7 @@ iter_: Op = python_host(
     args=("iterable",),
     keeps=True,
     pure=False,
-    doc="What gives the items one by one to `next`.",
+    doc="An iterator, which gives the items one by one to `next`.",
     sees=False,
 )
 
@@ -243,8 +243,8 @@ def _python_s(op: Any, largest: bool) -> Op:
         params={"dim": None, "keepdim": False, "key": None, "default": None},
         keeps=True,
         gathers=True,
-        doc=f"`{name}` without `torch.`: of a list, tuple or the like it is Python's, one of the "
-        "items, by what `key` gives for each if there is one, and `default` of none.",
+        doc=f"`{name}` without `torch.`: for a list, tuple or the like it is Python's. It compares "
+        "the items, or the results of `key` for them, and gives `default` if there are none.",
     )
 
 
@@ -281,8 +281,8 @@ def _of_truths(op: Any, stop: bool) -> Op:
         by=(name,),
         infer=infer,
         traced=traced,
-        doc=f"`{name}` without `torch.`: of a list, tuple or the like it is Python's, and looks at "
-        "no item behind the one that decides.",
+        doc=f"`{name}` without `torch.`: for a list, tuple or the like it is Python's, and stops "
+        "at the first item that decides.",
     )
 
 

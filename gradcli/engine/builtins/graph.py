@@ -62,7 +62,8 @@ increment_version: Op = host(
     _increment_version,
     args=("tensor",),
     infer=lambda known, tensor: known.constant(None),
-    doc="Counts a change in place of a tensor, so that a pass refuses what has saved it before.",
+    doc="Counts a change in place of a tensor: a backward pass then refuses nodes that saved it "
+    "before.",
     source="PyTorch: autograd.graph.increment_version",
     pure=False,
 )

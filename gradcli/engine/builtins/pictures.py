@@ -17,5 +17,5 @@ pyplot: Op = constant(
 d2l: Op = constant(
     "d2l_torch",
     Canvas("d2l"),
-    "What d2l has of plots: `plot`, `set_figsize` and `plt`, which is `matplotlib.pyplot`.",
+    "d2l's functions for plots: `plot`, `set_figsize` and `plt`, which is `matplotlib.pyplot`.",
 )

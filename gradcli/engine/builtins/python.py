@@ -51,7 +51,7 @@ print_: Op = python_host(
     traced=lambda code, *values, sep, end, flush: code.tell(
         lambda given: _line(given, sep, end), values
     ),
-    doc="Prints the values with `sep` between them and `end` behind, tensors as PyTorch does.",
+    doc="Prints the values with `sep` between them and `end` after them, tensors as PyTorch does.",
     pure=False,
 )
 
@@ -263,8 +263,8 @@ float_: Op = python_host(
     "float",
     _float,
     args=("*values=None",),
-    doc="The float of a number, or of a one-element tensor, whose gradient it leaves behind as in "
-    "PyTorch. As a dtype it is float64.",
+    doc="The float of a number, or of a one-element tensor, without its gradient as in PyTorch. As "
+    "a dtype it is float64.",
     infer=_scalar_of(_float, "float64"),
     traced=lambda code, value: code.converted(value, "float64"),
     sees=False,

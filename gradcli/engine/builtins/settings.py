@@ -40,8 +40,8 @@ set_grad_enabled: Op = host(
     _set_grad_enabled,
     args=("mode",),
     infer=_may_record,
-    doc="Whether what follows is recorded; behind `with`, and behind `@` before a function, only "
-    "there.",
+    doc="Sets whether the following steps are recorded; with `with`, or as "
+    "`@set_grad_enabled(...)` before a function, only there.",
     source="PyTorch: set_grad_enabled",
     pure=False,
 )
@@ -66,8 +66,8 @@ def _recording(name: str, on: bool, text: str, aliases: tuple[str, ...] = ()) ->
         call,
         args=("orig_func=None",),
         keeps=True,
-        doc=f"{text} in a block behind `with`, or in a function that it is called with; `@` before "
-        "a `def` does it, too.",
+        doc=f"{text} in a block after `with`, or in a function that it is called with, as by `@` "
+        "before a `def`.",
         aliases=aliases,
         pure=False,
     )
@@ -88,8 +88,8 @@ set_detect_anomaly: Op = host(
     args=("mode",),
     params={"check_nan": True},
     infer=_nothing,
-    doc="Whether `backward` refuses a derivative that is nan, and tells where; behind `with` only "
-    "there.",
+    doc="Sets whether `backward` refuses a derivative that is nan, and names the place; with "
+    "`with` only there.",
     sees=False,
     source="PyTorch: autograd.set_detect_anomaly",
     pure=False,

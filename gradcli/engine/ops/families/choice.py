@@ -149,8 +149,8 @@ where: Op = op(
     "where",
     exact=True,
     args=("condition", "input", "other"),
-    doc="input where condition is true, else other. What is not chosen gets a gradient of exactly "
-    "zero, and passes exactly zero on, even where its own derivative is inf.",
+    doc="input where condition is true, else other. The side that is not chosen gets a gradient of "
+    "exactly zero, and passes exactly zero on, even where its own derivative is inf.",
     source="definition; PyTorch has nan where a zero gradient meets an inf",
     number=_number_where,
     array=_where,
@@ -343,8 +343,8 @@ def _nan_to_num(x: Data, nan: Any = 0.0, posinf: Any = None, neginf: Any = None)
 nan_to_num: Op = elementwise(
     "nan_to_num",
     params={"nan": 0.0, "posinf": None, "neginf": None},
-    doc="input with nan, inf and -inf replaced, infinities by the largest finite numbers if not "
-    "told otherwise. The derivative there is 0.",
+    doc="input with nan, inf and -inf replaced, by default with 0 and the largest finite numbers. "
+    "The derivative there is 0.",
     number=ieee.nan_to_num,
     array=_nan_to_num,
     chooses=True,

@@ -19,8 +19,8 @@ from gradcli.errors import run_error
 FAMILY = 240, "Decompositions of matrices"
 
 _SYMMETRIC = (
-    "Of a matrix only one triangle is read; the gradient is symmetric, as PyTorch's is: it takes "
-    "the matrix to stay symmetric."
+    "Only one triangle of the matrix is read. The gradient is symmetric, as PyTorch's: both assume "
+    "that the matrix stays symmetric."
 )
 
 

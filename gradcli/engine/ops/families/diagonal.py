@@ -50,8 +50,8 @@ def _diagonal(x: Data, offset: Any, dim1: Any, dim2: Any) -> Data:
 diagonal: Op = linear(
     "diagonal",
     params=_PLANE,
-    doc="The diagonal of the matrices in the dimensions `dim1` and `dim2`, which go away; it comes "
-    "as the last dimension. `offset` counts diagonals to the right.",
+    doc="The diagonal of the matrices in the dimensions `dim1` and `dim2`, as the last dimension "
+    "in place of these two. `offset` counts diagonals to the right.",
     array=_diagonal,
     shape=_diagonal_shape,
     vjp=(

@@ -293,7 +293,7 @@ def _logit_slope(out: Any, x: Any, eps: float | None = None) -> Any:
 logit: Op = elementwise(
     "logit",
     params={"eps": None},
-    doc="log(input / (1 - input)), of an input brought into eps ... 1 - eps where eps is given. "
+    doc="log(input / (1 - input)); with eps, the input is first brought into eps ... 1 - eps. "
     "Its derivative is 1 / (input (1 - input)), and 0 where eps changes the input.",
     source="quotient rule",
     number=ieee.logit,

@@ -267,7 +267,7 @@ select: Op = composite(
     "select",
     lambda x, dim, index: ops.getitem(x, index=_at(dim, len(shape_of(x)), whole(index, "index"))),
     params={"dim": REQUIRED, "index": REQUIRED},
-    doc="The part of the input at one index of the dimension `dim`, which goes away.",
+    doc="The part of the input at one index of the dimension `dim`, without that dimension.",
     **_VIEW,
     samples=lambda: (
         sample([[1.0, 2.0], [3.0, 4.0]], dim=0, index=1),

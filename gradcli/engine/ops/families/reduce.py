@@ -198,7 +198,8 @@ def _mean_directly(x: Shape, dim: Any = None, keepdim: Any = False, dtype: Any =
 mean: Op = op(
     "mean",
     params={**DIMS, "dtype": None},
-    doc="Arithmetic mean of the elements, or of those along the dimensions `dim`; nan of none.",
+    doc="Arithmetic mean of the elements, or of those along the dimensions `dim`; nan if there are "
+    "none.",
     number=lambda x, dim=None, keepdim=False, dtype=None: float(_one(x, dim)),
     by_elements=_average,
     of_shapes=_mean_directly,
@@ -427,8 +428,9 @@ def _truth_op(name: str, doc: str) -> Op:
 
 
 all_: Op = _truth_op(
-    "all", "Whether all elements, or all along `dim`, are true or not zero; true of none."
+    "all", "Whether all elements, or all along `dim`, are true or not zero; true if there are none."
 )
 any_: Op = _truth_op(
-    "any", "Whether some element, or some along `dim`, is true or not zero; false of none."
+    "any",
+    "Whether some element, or some along `dim`, is true or not zero; false if there are none.",
 )

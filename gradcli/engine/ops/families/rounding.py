@@ -109,7 +109,7 @@ round_: Op = elementwise(
     infer=_rounded,
     traced=_traced,
     doc="input rounded to a number of decimals, a half to the even side. Its derivative is 0. "
-    "Of a number it is Python's: `round(2.5)` is the int 2.",
+    "For a number it is Python's `round`: `round(2.5)` is the int 2.",
     source="IEEE 754, roundTiesToEven",
     number=ieee.round_even,
     array=_round,

@@ -474,8 +474,8 @@ nanmean: Op = composite(
     _nanmean,
     guards=("input",),
     params=DIMS,
-    doc="Mean of the elements that are not nan, or of those along the dimensions `dim`; nan of "
-    "none.",
+    doc="Mean of the elements that are not nan, or of those along the dimensions `dim`; nan if "
+    "there are none.",
     samples=_nan_samples,
     known=lambda: (known([1.0, nan, 3.0], **DIMS, grad=([0.5, 0.0, 0.5],)),),
     bad=lambda: (bad((2, 3), dim=2, keepdim=False, says="no dimension 2"),),

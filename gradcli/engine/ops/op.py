@@ -97,7 +97,7 @@ def none() -> Sequence[Any]:
 
 
 class Page(Group):
-    """What the op's page and its tests say of it: asked by docs, pictures and tests.
+    """The text of the op's page and the samples of its tests: asked by docs, pictures and tests.
 
     Fields:
         doc: meaning with formula.
@@ -206,7 +206,7 @@ class Op(Entry):
 
     @property
     def usage(self) -> str:
-        """How the op is called: `sum(input, dim=None, keepdim=False)`."""
+        """The call as text: `sum(input, dim=None, keepdim=False)`."""
         if self.constant is not REQUIRED:
             return self.name
         required = len(self.args) - self.optional
@@ -226,7 +226,7 @@ class Op(Entry):
         return self._node_text(args, params).partition("(")[0]
 
     def node_inputs(self, args: tuple[Any, ...], params: Mapping[str, Any]) -> Sequence[int]:
-        """The arguments of which PyTorch's node is made, by their numbers."""
+        """The numbers of the arguments that are inputs of PyTorch's node."""
         _, named, inputs = self._node_text(args, params).partition("(")
         if named:
             return [self.args.index(name) for name in inputs.rstrip(")").split(", ")]
@@ -238,8 +238,8 @@ class Op(Entry):
     def saves_for(
         self, connected: Sequence[bool], args: tuple[Any, ...], params: Mapping[str, Any]
     ) -> bool:
-        """Whether something of a call is saved, here or in PyTorch, for the rules of the connected
-        arguments; a number of which PyTorch's node is not made is not.
+        """True if PyTorch or gradcli saves something of the call for the rules of the connected
+        arguments. A Python number counts only if it is an input of PyTorch's node.
         """
         if self.tape.holds is not None and self.tape.holds(**params):
             return True
@@ -296,7 +296,7 @@ class Op(Entry):
     def _in_precisions(
         self, args: Sequence[Any], data: Sequence[Data], params: Mapping[str, Any]
     ) -> Any:
-        """The same where NumPy would work in another precision than PyTorch."""
+        """The plain value if NumPy would compute in another precision than PyTorch."""
         if self.memory.view:
             return self.on_arrays(data, params)
         if all(type(d) in SCALARS or d.dtype.char in _IN_ONE for d in data):
@@ -347,7 +347,9 @@ class Op(Entry):
 
     @property
     def direct(self) -> Direct:
-        """Its value on arrays of float64 of one shape, by one call; None on others."""
+        """A function that computes the value on arrays of float64 of one shape by one call; it
+        returns None for others.
+        """
         if self._direct is None:
             from gradcli.engine.ops.direct import direct
 
@@ -429,7 +431,7 @@ def python_host(name: str, call: Callable[..., Any], **fields: Any) -> Op:
 
 
 def _made_of_given(known: Statics, *args: Any, **params: Any) -> Any:
-    """A value of which no more is known than that it is made of the arguments."""
+    """A value that depends on the arguments and of which nothing else is known."""
     return known.unknown(*args, *params.values())
 
 

@@ -33,14 +33,14 @@ Taken: TypeAlias = tuple[Any, tuple[int, ...], dict[str, Any]]
 
 
 class _Unsaid(Exception):
-    """The function looks at something that steps cannot say."""
+    """The function does something that a list of steps cannot express."""
 
 
 _HIDDEN = frozenset({float, int, np.ndarray})
 
 
 class Written(Carrier):
-    """A value of which is taken down where it goes; what it is stays hidden from the function."""
+    """A value that notes each op it passes through; its data stays hidden from the function."""
 
     __slots__ = ("_sheet", "data", "place")
 
@@ -76,13 +76,13 @@ class Written(Carrier):
         raise _Unsaid
 
     def apply(self, op: Any, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
-        """Do the op, and take that down."""
+        """Do the op and note it as a step."""
         return self._sheet.do(op, args, params)
 
 
 class _Sheet:
-    """The steps so far, and the values of all places: first those that are given, then what each
-    step gives. A constant is given, too.
+    """The steps so far, and the values of all places: first the given ones, then the result of each
+    step. Constants count as given.
     """
 
     def __init__(self, given: Sequence[Any]) -> None:
@@ -145,7 +145,7 @@ class _Sheet:
 
 
 class _List(_Sheet):
-    """Likewise which ops are done, one by one."""
+    """A sheet that also lists the ops that are done, one by one."""
 
     def __init__(self, given: Sequence[Any]) -> None:
         super().__init__(given)
@@ -164,8 +164,8 @@ def _item(i: int) -> Function:
 
 
 def function_of(op: Any, args: Sequence[Data], params: Mapping[str, Any], out: Any) -> Function:
-    """What gives the op's value on others of the same shapes and dtypes, without looking at them
-    where it can: that of these, none of which is large, is `out`.
+    """A function that computes the op's value on other arguments of the same shapes and dtypes, if
+    possible without checking them. `out` is the value on these arguments, all of which are small.
     """
     if SCALARS.issuperset(map(type, args)) and op.value.number is not None:
         return (lambda *xs: op.value.number(*xs, **params)) if params else op.value.number
@@ -178,7 +178,7 @@ def function_of(op: Any, args: Sequence[Data], params: Mapping[str, Any], out: A
 
 
 def _directly(op: Any, args: Sequence[Data], params: Mapping[str, Any]) -> Function | None:
-    """NumPy's own function, where that is all."""
+    """NumPy's own function if that alone computes the op's value, else None."""
     if not all(type(x) in (float, int) or _is_usual(x) for x in args):
         return None
     if op.value.of_shapes is not None:

@@ -115,7 +115,7 @@ class Tensor(Carrier):
         self.grad: Tensor | None = None
 
     def apply(self, op: Recordable, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
-        """What the op makes of the arguments, recorded where that is wanted."""
+        """The result of the op, recorded if an argument is connected."""
         return (
             apply(op, args, params, None) if op.value.body is None else composed(op, args, params)
         )
@@ -280,7 +280,7 @@ class OpNode(NodeOfOp):
     def pull(
         self, g: Any, wanted: Sequence[bool], still: Sequence[Any] | None = None
     ) -> Sequence[Any]:
-        """Likewise; `still` as in `rules.pull`."""
+        """Cotangents of the edges; `still` as in `rules.pull`."""
         if self.versions is not None:
             self.check_unchanged()
         if type(self.like) is tuple:
@@ -315,8 +315,8 @@ class OpNode(NodeOfOp):
         return self.op.reaching(mark, self.out, data, self.params, wanted, self.idle())
 
     def _unzeroed(self) -> Sequence[Any]:
-        """What marks go through the rules of a linear op by: a factor that moves itself is not
-        zero for good.
+        """The arguments that carry marks through the rules of a linear op: a factor that changes
+        itself may be zero only at this point, so that 1 stands in its place.
         """
         if self.op.derivatives.batch is None or self.op.derivatives.partials is not None:
             return self.data
@@ -326,8 +326,8 @@ class OpNode(NodeOfOp):
         ]
 
     def idle(self) -> Sequence[Any]:
-        """Where the partial by each argument is zero whatever the connected ones are, of an
-        element-wise op that does not read its result.
+        """The elements at which the partial by each argument is zero for all values of the
+        connected ones, for an element-wise op that does not read its result.
         """
         if self.op.derivatives.partials is None or self.op.tape.saves_out:
             return [False] * len(self.edges)
@@ -347,7 +347,9 @@ class OpNode(NodeOfOp):
             self.out = None
 
     def _result(self) -> Any:
-        """The saved result as what it is in the graph, its changes watched on likewise."""
+        """The saved result as a tensor of the graph, with the version counter that watches its
+        memory.
+        """
         out = self.out
         if type(out) is not tuple:
             return None if out is None else self._part_of_result(out, 0)
@@ -362,8 +364,8 @@ class OpNode(NodeOfOp):
         return made
 
     def _arguments(self) -> Sequence[Any]:
-        """The arguments as what they were in the graph: of one whose memory has not been taken from
-        it, its changes are watched on.
+        """The arguments as tensors of the graph; those that still have their memory keep its
+        version counter.
         """
         if self.data is self.args:
             return self.args
@@ -375,7 +377,7 @@ class OpNode(NodeOfOp):
         ]
 
     def check_unchanged(self) -> None:
-        """Refuse to go on where a value that was to stay has been changed in place since."""
+        """Raise an error if a saved value has been changed in place since."""
         versions: Any = self.versions
         for x, before in zip(self.guards, versions):  # noqa: B905  # those of the cells come behind
             version = x.version
@@ -443,7 +445,7 @@ def planned(
     like: Like,
     plan: Planned,
 ) -> PlannedNode:
-    """Such a node, made by a call less than by its class."""
+    """A `PlannedNode`, made by one call less than by its class."""
     node = _make(PlannedNode)
     node.op = op
     node.edges = edges
@@ -483,14 +485,14 @@ def _again(a: Tensor, data: Data, under: Node | None, index: int) -> Tensor:
 
 
 def base_of(x: Tensor) -> Tensor:
-    """The tensor that a view shows parts of, be it by way of others."""
+    """The tensor of which a view shows a part, possibly through other views."""
     while x.view is not None:
         x = x.view.of
     return x
 
 
 def shows_another(x: Tensor) -> bool:
-    """Whether a tensor is a view of another one, not only of itself as it was."""
+    """True if a tensor is a view of another one, not only of its own former layout."""
     view = x.view
     while view is not None and view.turned:
         view = view.of.view
@@ -498,7 +500,7 @@ def shows_another(x: Tensor) -> bool:
 
 
 def node_of(x: Tensor) -> Node | None:
-    """Node of a tensor, made anew where a view's memory has changed under it."""
+    """Node of a tensor; of a view whose memory has changed, the node is made anew first."""
     view = x.view
     if view is not None and x.version is not None and view.seen != x.version.count:
         _renew(x)
@@ -545,7 +547,7 @@ def _node_of_view(x: Tensor, view: View, under: Node, index: int) -> OpNode:
 
 
 def unrecorded_view(version: Version | None) -> RunError:
-    """That a view which was made under `no_grad` shows what has a history."""
+    """The error for a view that was made under `no_grad` and now shows values with a history."""
     labels = (
         []
         if version is None or version.site is None
@@ -566,7 +568,7 @@ def array_of(x: Tensor) -> Any:
 
 
 def version_of(x: Tensor) -> int:
-    """How often the tensor's memory has been changed in place."""
+    """The number of changes in place of the tensor's memory."""
     return 0 if x.version is None else x.version.count
 
 
@@ -592,8 +594,8 @@ def freeze(x: Tensor) -> None:
 def turn(
     x: Tensor, op: Recordable, params: Mapping[str, Any], node: str, site: Site | None
 ) -> None:
-    """Let a tensor itself show its memory as an op, which gives views, shows it. Other views of the
-    memory stay as they are. What is recorded shows as `node`.
+    """Give a tensor itself the layout that a view op gives it, as `x.t_()` does. Other views of the
+    memory stay as they are. The recorded node shows as `node`.
     """
     before = Tensor(array_of(x), node_of(x), x.index)
     before.version, before.view = shared(x), x.view
@@ -639,9 +641,7 @@ def apply(op: Recordable, args: Sequence[Any], params: Mapping[str, Any], site: 
 
 
 def composed(op: Recordable, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
-    """What the ops that an op is made of make of the arguments; recorded as one node where PyTorch
-    has one.
-    """
+    """The result of an op that is made of others, recorded as one node if PyTorch has one."""
     assert op.value.body is not None
     under = [(node_of(a), a.index) if isinstance(a, Tensor) else (None, 0) for a in args]
     out = op.value.body(*args, **params)
@@ -709,7 +709,7 @@ def unrecorded(op: Recordable, args: Sequence[Any], params: Mapping[str, Any]) -
 
 
 def cut(x: Tensor) -> None:
-    """Take down that a tensor, if it is a view, was made unrecorded."""
+    """Note that a tensor, if it is a view, was made unrecorded."""
     if x.view is not None:
         x.view.recorded = False
         x.view.cut = base_of(x).node
@@ -791,7 +791,9 @@ def asked(
     by_all: Sequence[bool],
     edges: Sequence[Node | None],
 ) -> Sequence[bool]:
-    """Which arguments the rules of the connected ones ask for; `by_all` is what all rules do."""
+    """The arguments that the rules of the connected ones need; `by_all` are those that all rules
+    need.
+    """
     if op.variadic:
         return by_rule[0] * len(edges) if by_rule else ()
     if None not in edges:
@@ -825,7 +827,7 @@ def evaluated(
 
 
 def placed(op: Recordable, out: Data, data: Sequence[Data], i: int) -> Data:
-    """A result on the memory that PyTorch's lies on, in the same order."""
+    """A result on the memory on which PyTorch's lies, with the same order of elements."""
     if type(out) in NUMBERS or (op.memory.view and memory.shares(out, data[0])):
         return out
     return memory.own(out, data, op.memory.layouts[min(i, len(op.memory.layouts) - 1)])

@@ -8,6 +8,7 @@ from gradcli.engine.numerics import exact, ieee
 from gradcli.engine.numerics.ufunc import alike, formula, on_numbers, real, single
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families import points
+from gradcli.engine.ops.families.floats import by_numpy
 from gradcli.engine.ops.nodes import by_number
 from gradcli.engine.ops.op import Op, bad, composite, elementwise, known, sample
 from gradcli.engine.ops.promotion import (
@@ -309,13 +310,11 @@ square: Op = elementwise(
     known=lambda: (known(0.0, grad=(0.0,)),),
 )
 
-sqrt: Op = elementwise(
+sqrt: Op = by_numpy(
     "sqrt",
+    ieee.sqrt,
     exact=True,
     doc="Square root of input; nan below 0. Its derivative 1 / (2 sqrt(input)) is inf at 0.",
-    number=ieee.sqrt,
-    array=real("sqrt"),
-    dtype=floating,
     partials=(lambda out, x: div(0.5, out),),
     saves=("out",),
     samples=points.positive,
@@ -454,16 +453,14 @@ def _leg(leg: Any, out: Any) -> Any:
     return ops.where(ops.eq(out, 0), 0.0, div(leg, out))
 
 
-hypot: Op = elementwise(
+hypot: Op = by_numpy(
     "hypot",
+    ieee.hypot,
     guards={"input": ("input", "out"), "other": ("other", "out")},
     args=("input", "other"),
     doc="sqrt(input ** 2 + other ** 2), without overflow on the way. Its derivatives at (0, 0) "
     "are 0, the middle of the subdifferential, where PyTorch has nan.",
     source="chain rule",
-    number=ieee.hypot,
-    array=real("hypot"),
-    dtype=floating,
     partials=(lambda out, x, y: _leg(x, out), lambda out, x, y: _leg(y, out)),
     saves=("input", "other", "out"),
     samples=lambda: (

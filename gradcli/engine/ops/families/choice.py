@@ -6,12 +6,13 @@ import math
 from typing import Any
 
 from gradcli.engine.numerics import ieee
-from gradcli.engine.numerics.ufunc import alike, real, single, ufunc, unfit
+from gradcli.engine.numerics.ufunc import alike, single, ufunc, unfit
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families import points
+from gradcli.engine.ops.families.floats import by_numpy
 from gradcli.engine.ops.nodes import by_number
 from gradcli.engine.ops.op import Op, bad, elementwise, known, op, sample
-from gradcli.engine.ops.promotion import floating, promoted
+from gradcli.engine.ops.promotion import promoted
 from gradcli.engine.values.data import SCALARS, Data, dtype_of, np, plain, shape_of
 from gradcli.engine.values.sizes import number
 from gradcli.errors import run_error
@@ -312,16 +313,14 @@ heaviside: Op = elementwise(
     known=lambda: (known(0.0, 0.5, grad=(0.0, 1.0)),),
 )
 
-copysign: Op = elementwise(
+copysign: Op = by_numpy(
     "copysign",
+    math.copysign,
     guards={"input": ("input", "out"), "other": ("out",)},
     args=("input", "other"),
     doc="Size of input with the sign of other, also of a signed zero. Its derivatives are 1 or "
     "-1, as the sign stays or changes (0 where input is 0), and 0.",
     source="PyTorch",
-    number=math.copysign,
-    array=real("copysign"),
-    dtype=floating,
     partials=(lambda out, x, y: ops.mul(ops.sign(x), copysign(1.0, y)), 0.0),
     saves=("input", "other"),
     node=by_number(1, "CopysignBackward1(input)", "CopysignBackward0"),

@@ -8,6 +8,7 @@ from gradcli.engine.numerics import ieee
 from gradcli.engine.numerics.ufunc import formula, real
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families import points
+from gradcli.engine.ops.families.floats import by_numpy
 from gradcli.engine.ops.nodes import of_pair
 from gradcli.engine.ops.op import Op, elementwise, known, sample
 from gradcli.engine.ops.promotion import floating
@@ -70,39 +71,33 @@ def _logit(x: Data, eps: float | None = None) -> Data:
 
 # Exponentials
 
-exp: Op = elementwise(
+exp: Op = by_numpy(
     "exp",
+    ieee.exp,
     doc="e ** input.",
     source="DLMF 4.20 and 4.2.19: the exponential is its own derivative",
-    number=ieee.exp,
-    array=real("exp"),
-    dtype=floating,
     partials=(lambda out, x: out,),
     saves=("out",),
     samples=points.any_sign,
     known=lambda: (known(0.0, grad=(1.0,)), known([-INF, 1000.0], grad=([0.0, INF],))),
 )
 
-exp2: Op = elementwise(
+exp2: Op = by_numpy(
     "exp2",
+    ieee.exp2,
     doc="2 ** input. Its derivative is 2 ** input log(2).",
-    number=ieee.exp2,
-    array=real("exp2"),
-    dtype=floating,
     partials=(lambda out, x: ops.mul(out, ieee.LN2),),
     saves=("out",),
     samples=points.any_sign,
     known=lambda: (known(0.0, grad=(ieee.LN2,)),),
 )
 
-expm1: Op = elementwise(
+expm1: Op = by_numpy(
     "expm1",
+    ieee.expm1,
     guards=("out",),
     doc="e ** input - 1, exact for small input. Its derivative is taken from the input, as "
     "expm1(input) + 1, PyTorch's way, loses all digits below -37.",
-    number=ieee.expm1,
-    array=real("expm1"),
-    dtype=floating,
     partials=(lambda out, x: exp(x),),
     saves=("input",),
     samples=points.any_sign,
@@ -111,14 +106,12 @@ expm1: Op = elementwise(
 
 # Logarithms
 
-log: Op = elementwise(
+log: Op = by_numpy(
     "log",
+    ieee.log,
     doc="Natural logarithm of input; nan below 0. Its derivative 1 / input is inf at 0, and nan "
     "where the value is, where PyTorch has 1 / input.",
     source="DLMF 4.2.18",
-    number=ieee.log,
-    array=real("log"),
-    dtype=floating,
     partials=(lambda out, x: _one_over(x),),
     saves=("input",),
     samples=points.positive,
@@ -129,36 +122,30 @@ log: Op = elementwise(
     ),
 )
 
-log2: Op = elementwise(
+log2: Op = by_numpy(
     "log2",
+    ieee.log2,
     doc="Logarithm of input to the base 2. Its derivative is 1 / (input log(2)).",
-    number=ieee.log2,
-    array=real("log2"),
-    dtype=floating,
     partials=(lambda out, x: ops.div(_one_over(x), ieee.LN2),),
     saves=("input",),
     samples=points.positive,
     known=lambda: (known(0.0, grad=(INF,)), known(-1.0, grad=(NAN,))),
 )
 
-log10: Op = elementwise(
+log10: Op = by_numpy(
     "log10",
+    ieee.log10,
     doc="Logarithm of input to the base 10. Its derivative is 1 / (input log(10)).",
-    number=ieee.log10,
-    array=real("log10"),
-    dtype=floating,
     partials=(lambda out, x: ops.div(_one_over(x), ieee.LN10),),
     saves=("input",),
     samples=points.positive,
     known=lambda: (known(0.0, grad=(INF,)), known(-1.0, grad=(NAN,))),
 )
 
-log1p: Op = elementwise(
+log1p: Op = by_numpy(
     "log1p",
+    ieee.log1p,
     doc="log(1 + input), exact for small input. Its derivative is 1 / (1 + input).",
-    number=ieee.log1p,
-    array=real("log1p"),
-    dtype=floating,
     partials=(lambda out, x: _one_over(ops.add(x, 1.0)),),
     saves=("input",),
     samples=lambda: (*points.positive(), sample(0.0), sample([-0.5, 1e-9])),
@@ -173,15 +160,13 @@ def _softer(x: Any, y: Any, scale: float) -> Any:
     return ops.where(some, sigmoid(gap if scale == 1.0 else ops.mul(gap, scale)), 0.0)
 
 
-logaddexp: Op = elementwise(
+logaddexp: Op = by_numpy(
     "logaddexp",
+    ieee.logaddexp,
     args=("input", "other"),
     doc="log(e ** input + e ** other), without overflow. Its derivatives are "
     "sigmoid(input - other) and sigmoid(other - input), 0 where both are -inf.",
     source="chain rule",
-    number=ieee.logaddexp,
-    array=real("logaddexp"),
-    dtype=floating,
     partials=(lambda out, x, y: _softer(x, y, 1.0), lambda out, x, y: _softer(y, x, 1.0)),
     saves=("input", "other"),
     inplace=False,
@@ -193,14 +178,12 @@ logaddexp: Op = elementwise(
     ),
 )
 
-logaddexp2: Op = elementwise(
+logaddexp2: Op = by_numpy(
     "logaddexp2",
+    ieee.logaddexp2,
     args=("input", "other"),
     doc="Logarithm to the base 2 of 2 ** input + 2 ** other, without overflow.",
     source="chain rule",
-    number=ieee.logaddexp2,
-    array=real("logaddexp2"),
-    dtype=floating,
     partials=(
         lambda out, x, y: _softer(x, y, ieee.LN2),
         lambda out, x, y: _softer(y, x, ieee.LN2),

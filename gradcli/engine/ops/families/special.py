@@ -11,7 +11,7 @@ from gradcli.engine.numerics import gamma as gamma_functions
 from gradcli.engine.numerics.piecewise import on_array, on_number
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families import points
-from gradcli.engine.ops.families.pieces import in_pieces
+from gradcli.engine.ops.families.floats import in_pieces
 from gradcli.engine.ops.op import REQUIRED, Op, bad, composite, elementwise, known, sample
 from gradcli.engine.ops.promotion import floating
 from gradcli.engine.values.limits import check_memory

@@ -8,7 +8,7 @@ from typing import Any
 from gradcli.engine.numerics.scipy_functions import scipy_function, unscaled
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families import points
-from gradcli.engine.ops.families.pieces import in_pieces
+from gradcli.engine.ops.families.floats import in_pieces
 from gradcli.engine.ops.op import Op, known, sample
 
 FAMILY = 60, "Special functions of the extra `special`"

@@ -6,9 +6,10 @@ import math
 from typing import Any
 
 from gradcli.engine.numerics import ieee
-from gradcli.engine.numerics.ufunc import counted, real
+from gradcli.engine.numerics.ufunc import counted
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families import points
+from gradcli.engine.ops.families.floats import by_numpy
 from gradcli.engine.ops.op import Op, elementwise, known, sample
 from gradcli.engine.ops.promotion import floating
 from gradcli.engine.values.data import Data, np
@@ -17,39 +18,33 @@ FAMILY = 40, "Trigonometric"
 
 NAN, INF = float("nan"), float("inf")
 
-sin: Op = elementwise(
+sin: Op = by_numpy(
     "sin",
+    ieee.sin,
     doc="Sine of input in radians.",
     source="DLMF 4.20.1",
-    number=ieee.sin,
-    array=real("sin"),
-    dtype=floating,
     partials=(lambda out, x: cos(x),),
     saves=("input",),
     samples=points.any_sign,
     known=lambda: (known(0.0, grad=(1.0,)), known(INF, grad=(NAN,))),
 )
 
-cos: Op = elementwise(
+cos: Op = by_numpy(
     "cos",
+    ieee.cos,
     doc="Cosine of input in radians.",
     source="DLMF 4.20.2",
-    number=ieee.cos,
-    array=real("cos"),
-    dtype=floating,
     partials=(lambda out, x: ops.neg(sin(x)),),
     saves=("input",),
     samples=points.any_sign,
     known=lambda: (known(0.0, grad=(0.0,)), known(INF, grad=(NAN,))),
 )
 
-tan: Op = elementwise(
+tan: Op = by_numpy(
     "tan",
+    ieee.tan,
     doc="Tangent of input in radians. Its derivative is 1 + tan(input) ** 2.",
     source="DLMF 4.20.3 and 4.21.13",
-    number=ieee.tan,
-    array=real("tan"),
-    dtype=floating,
     partials=(lambda out, x: ops.add(ops.mul(out, out), 1.0),),
     saves=("out",),
     samples=points.any_sign,
@@ -62,15 +57,14 @@ def _root(x: Any) -> Any:
     return ops.rsqrt(ops.mul(ops.sub(1.0, x), ops.add(x, 1.0)))
 
 
-asin: Op = elementwise(
+asin: Op = by_numpy(
     "asin",
+    ieee.asin,
+    "arcsin",
     aliases=("arcsin",),
     doc="Inverse sine; nan outside of -1 ... 1. Its derivative 1 / sqrt(1 - input ** 2) is inf at "
     "-1 and 1.",
     source="DLMF 4.24.7",
-    number=ieee.asin,
-    array=real("arcsin"),
-    dtype=floating,
     partials=(lambda out, x: _root(x),),
     saves=("input",),
     samples=points.below_one,
@@ -82,14 +76,13 @@ asin: Op = elementwise(
     ),
 )
 
-acos: Op = elementwise(
+acos: Op = by_numpy(
     "acos",
+    ieee.acos,
+    "arccos",
     aliases=("arccos",),
     doc="Inverse cosine; nan outside of -1 ... 1. Its derivative is -1 / sqrt(1 - input ** 2).",
     source="DLMF 4.24.8",
-    number=ieee.acos,
-    array=real("arccos"),
-    dtype=floating,
     partials=(lambda out, x: ops.neg(_root(x)),),
     saves=("input",),
     samples=points.below_one,
@@ -97,14 +90,13 @@ acos: Op = elementwise(
 )
 
 
-atan: Op = elementwise(
+atan: Op = by_numpy(
     "atan",
+    math.atan,
+    "arctan",
     aliases=("arctan",),
     doc="Inverse tangent. Its derivative is 1 / (1 + input ** 2).",
     source="DLMF 4.24.9",
-    number=math.atan,
-    array=real("arctan"),
-    dtype=floating,
     partials=(lambda out, x: ops.square(ops.reciprocal(ops.hypot(x, 1.0))),),
     saves=("input",),
     samples=points.any_sign,
@@ -118,17 +110,16 @@ def _over_square(x: Any, y: Any, other: Any) -> Any:
     return ops.where(ops.eq(h, 0), 0.0, ops.div(ops.div(other, h), h))
 
 
-atan2: Op = elementwise(
+atan2: Op = by_numpy(
     "atan2",
+    math.atan2,
+    "arctan2",
     args=("input", "other"),
     aliases=("arctan2",),
     doc="Angle of the point (other, input) in radians, -pi ... pi. Its derivatives are "
     "other / r ** 2 and -input / r ** 2 with r = hypot(input, other), and 0 at the origin, where "
     "PyTorch's modes disagree.",
     source="DLMF 4.23.1",
-    number=math.atan2,
-    array=real("arctan2"),
-    dtype=floating,
     partials=(
         lambda out, y, x: _over_square(y, x, x),
         lambda out, y, x: ops.neg(_over_square(y, x, y)),
@@ -153,26 +144,22 @@ atan2: Op = elementwise(
 
 # Hyperbolic functions
 
-sinh: Op = elementwise(
+sinh: Op = by_numpy(
     "sinh",
+    ieee.sinh,
     doc="Hyperbolic sine.",
     source="DLMF 4.34.1",
-    number=ieee.sinh,
-    array=real("sinh"),
-    dtype=floating,
     partials=(lambda out, x: cosh(x),),
     saves=("input",),
     samples=points.any_sign,
     known=lambda: (known(0.0, grad=(1.0,)),),
 )
 
-cosh: Op = elementwise(
+cosh: Op = by_numpy(
     "cosh",
+    ieee.cosh,
     doc="Hyperbolic cosine.",
     source="DLMF 4.34.2",
-    number=ieee.cosh,
-    array=real("cosh"),
-    dtype=floating,
     partials=(lambda out, x: sinh(x),),
     saves=("input",),
     samples=points.any_sign,
@@ -180,44 +167,40 @@ cosh: Op = elementwise(
 )
 
 
-tanh: Op = elementwise(
+tanh: Op = by_numpy(
     "tanh",
+    math.tanh,
     guards=("out",),
     doc="Hyperbolic tangent. Its derivative 1 / cosh(input) ** 2 is exact also where "
     "1 - tanh(input) ** 2, PyTorch's way, has lost all digits.",
     source="DLMF 4.34.3",
-    number=math.tanh,
-    array=real("tanh"),
-    dtype=floating,
     partials=(lambda out, x: ops.sech_square(x),),
     saves=("input",),
     samples=points.any_sign,
     known=lambda: (known(0.0, grad=(1.0,)), known([-1000.0, 1000.0], grad=([0.0, 0.0],))),
 )
 
-asinh: Op = elementwise(
+asinh: Op = by_numpy(
     "asinh",
+    math.asinh,
+    "arcsinh",
     aliases=("arcsinh",),
     doc="Inverse hyperbolic sine. Its derivative is 1 / sqrt(input ** 2 + 1).",
     source="DLMF 4.38.9",
-    number=math.asinh,
-    array=real("arcsinh"),
-    dtype=floating,
     partials=(lambda out, x: ops.reciprocal(ops.hypot(x, 1.0)),),
     saves=("input",),
     samples=points.any_sign,
     known=lambda: (known(0.0, grad=(1.0,)),),
 )
 
-acosh: Op = elementwise(
+acosh: Op = by_numpy(
     "acosh",
+    ieee.acosh,
+    "arccosh",
     aliases=("arccosh",),
     doc="Inverse hyperbolic cosine; nan below 1. Its derivative 1 / sqrt(input ** 2 - 1) is inf "
     "at 1.",
     source="DLMF 4.38.10",
-    number=ieee.acosh,
-    array=real("arccosh"),
-    dtype=floating,
     partials=(lambda out, x: ops.mul(ops.rsqrt(ops.sub(x, 1.0)), ops.rsqrt(ops.add(x, 1.0))),),
     saves=("input",),
     samples=lambda: (
@@ -233,15 +216,14 @@ acosh: Op = elementwise(
     known=lambda: (known(1.0, grad=(INF,)), known(0.5, grad=(NAN,)), known(-2.0, grad=(NAN,))),
 )
 
-atanh: Op = elementwise(
+atanh: Op = by_numpy(
     "atanh",
+    ieee.atanh,
+    "arctanh",
     aliases=("arctanh",),
     doc="Inverse hyperbolic tangent; nan outside of -1 ... 1. Its derivative "
     "1 / (1 - input ** 2) is inf at -1 and 1.",
     source="DLMF 4.38.11",
-    number=ieee.atanh,
-    array=real("arctanh"),
-    dtype=floating,
     partials=(lambda out, x: ops.square(_root(x)),),
     saves=("input",),
     samples=points.below_one,
@@ -289,23 +271,19 @@ sinc: Op = elementwise(
 
 # Degrees
 
-deg2rad: Op = elementwise(
+deg2rad: Op = by_numpy(
     "deg2rad",
+    math.radians,
     doc="Degrees as radians, input pi / 180.",
-    number=math.radians,
-    array=real("deg2rad"),
-    dtype=floating,
     partials=(math.pi / 180,),
     samples=points.any_sign,
     known=lambda: (known(0.0, grad=(math.pi / 180,)),),
 )
 
-rad2deg: Op = elementwise(
+rad2deg: Op = by_numpy(
     "rad2deg",
+    math.degrees,
     doc="Radians as degrees, input 180 / pi.",
-    number=math.degrees,
-    array=real("rad2deg"),
-    dtype=floating,
     partials=(180 / math.pi,),
     samples=points.any_sign,
     known=lambda: (known(0.0, grad=(180 / math.pi,)),),

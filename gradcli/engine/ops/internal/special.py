@@ -14,7 +14,7 @@ from gradcli.engine.numerics.scipy_functions import scipy_function, unscaled
 from gradcli.engine.numerics.ufunc import formula
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families import points
-from gradcli.engine.ops.families.pieces import in_pieces
+from gradcli.engine.ops.families.floats import in_pieces
 from gradcli.engine.ops.op import Op, elementwise, sample
 from gradcli.engine.ops.promotion import floating
 from gradcli.engine.values.data import Data, np

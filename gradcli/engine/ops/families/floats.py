@@ -1,12 +1,21 @@
-"""Element-wise ops of floats whose values one function in pieces computes, such as `erfcx`."""
+"""Element-wise ops of floats, of which a function of NumPy or one in pieces computes the values."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from gradcli.engine.numerics.piecewise import Kernel, on_array, on_number
+from gradcli.engine.numerics.ufunc import real
 from gradcli.engine.ops.op import Op, elementwise
 from gradcli.engine.ops.promotion import floating
+
+
+def by_numpy(name: str, number: Callable[..., Any], function: str = "", **fields: Any) -> Op:
+    """The op whose value on arrays is NumPy's `function`, by default the one of its own name;
+    `number` is the value on numbers.
+    """
+    return elementwise(name, number=number, array=real(function or name), dtype=floating, **fields)
 
 
 def in_pieces(name: str, kernel: Kernel, **fields: Any) -> Op:

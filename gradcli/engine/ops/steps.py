@@ -36,7 +36,7 @@ class _Unsaid(Exception):
     """The function does something that a list of steps cannot express."""
 
 
-_HIDDEN = frozenset({float, int, np.ndarray})
+_NUMBERS = frozenset({float, int})
 
 
 class Written(Carrier):
@@ -94,7 +94,7 @@ class _Sheet:
     def hidden(self, shown: Collection[int]) -> list[Any]:
         """What is given, as values that take down where they go, but for those at `shown`."""
         return [
-            Written(self, i, x) if type(x) in _HIDDEN and i not in shown else x
+            Written(self, i, x) if _is_hidden(x) and i not in shown else x
             for i, x in enumerate(self.values)
         ]
 
@@ -157,6 +157,10 @@ class _List(_Sheet):
         if op.value.body is None:
             self.taken.append((op, tuple(map(self._place, args)), dict(params)))
         return super().do(op, args, params)
+
+
+def _is_hidden(x: Any) -> bool:
+    return type(x) in _NUMBERS or type(x) is np.ndarray
 
 
 def _item(i: int) -> Function:

@@ -1,8 +1,9 @@
-"""The straight-line beginning of a program, done in small to see whether its tape refuses anything.
+"""Run the straight-line beginning of a program before its run, to see whether its tape refuses
+anything.
 
-Which ops are recorded, what they save, what `backward` frees and what changes in place depends on
-no value where the program does not branch. So it is done, on the values of its inputs or others in
-their place, by the engine that runs it: what is refused there is refused in every run.
+Up to the first branch, no value decides which ops are recorded, what they save, what `backward`
+frees and what changes in place. The engine therefore runs this part on the given inputs, or on
+stand-ins: what it refuses here, it refuses in every run.
 """
 
 from __future__ import annotations
@@ -46,8 +47,8 @@ _STEPS = (
 def rehearsed(
     program: ir.Program, given: Mapping[str, Given], varying: Collection[str], facts: Facts
 ) -> Diagnostic | None:
-    """What the tape refuses in every run of a program, as the error of its run; or what it refuses
-    when the result of one without branches is differentiated, as a warning.
+    """The error that the tape raises in every run of a program; or, as a warning, the one that it
+    raises when the result of a program without branches is differentiated.
 
     Args:
         program: The program.
@@ -81,7 +82,7 @@ def rehearsed(
 
 
 def _slope(points: Collection[Node], value: Any, span: Span) -> Diagnostic | None:
-    """What the tape refuses of the gradient of a result."""
+    """The error that the tape raises for the gradient of a result, or None."""
     if not isinstance(value, Tensor):
         return None
     line = Linearized([value], dict.fromkeys(points, Like((), "")))
@@ -118,7 +119,7 @@ class _Short(Observer):
 
 
 def _may_be_refused(program: ir.Program, varying: Collection[str]) -> bool:
-    """Whether the program takes gradients itself, or changes in place what may have one."""
+    """True if the program takes gradients, or changes in place a tensor that may have one."""
     changes, leaves = False, bool(varying)
     for i in visit.everything(program):
         if isinstance(i, ir.Method) and i.name == "backward":

@@ -65,7 +65,7 @@ def make(session: Session, tensor: Any, tangent: Any, level: Any = None) -> Tens
 
 
 def _refuse_unrecorded(session: Session) -> None:
-    """What is not recorded has no tangents, which would be told wrong."""
+    """Refuse tangents if nothing is recorded: they would be wrong."""
     if session.passes.duals is not None and not session.recording:
         message = "tangents are those of recorded steps, and here nothing is recorded"
         raise run_error("bad-context", message, help="leave `no_grad` out inside a `dual_level`")

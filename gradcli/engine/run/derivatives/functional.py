@@ -36,7 +36,7 @@ def vjp(
     create_graph: Any = False,
     strict: Any = False,
 ) -> Any:
-    """What the function returns, and the product of a cotangent with its Jacobian."""
+    """The value of the function, and the product of a cotangent with its Jacobian."""
     traced = _traced(session, function, inputs, "vjp")
     if strict:
         _refuse_unused(traced, function)
@@ -53,7 +53,7 @@ def jvp(
     create_graph: Any = False,
     strict: Any = False,
 ) -> Any:
-    """What the function returns, and the product of its Jacobian with a direction."""
+    """The value of the function, and the product of its Jacobian with a direction."""
     traced = _traced(session, function, inputs, "jvp")
     if strict:
         _refuse_unused(traced, function)
@@ -70,7 +70,7 @@ def hvp(
     create_graph: Any = False,
     strict: Any = False,
 ) -> Any:
-    """What a scalar function returns, and the product of its Hessian with a direction."""
+    """The value of a scalar function, and the product of its Hessian with a direction."""
     numbers = range(len(several(inputs)))
     both = value_and_grad(session, function, [*numbers], by="hvp")
     traced = _traced(session, both, inputs, "hvp")
@@ -127,7 +127,7 @@ def _like(inputs: Any, found: tuple[Any, ...]) -> Any:
 
 
 def _left(session: Evaluator, found: Tree, create_graph: Any) -> Tree:
-    """What the program gets."""
+    """The result as the program gets it: without history, unless `create_graph`."""
     return found if create_graph or session.transparent else mapped(constant, found)
 
 

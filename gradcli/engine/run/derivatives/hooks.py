@@ -18,7 +18,7 @@ from gradcli.errors import run_error
 
 
 class Handle:
-    """What `register_hook` gives: `remove()` takes the hook away."""
+    """The result of `register_hook`: `remove()` takes the hook away."""
 
     __slots__ = ("_places",)
 
@@ -128,9 +128,7 @@ def _shown(g: Any) -> Any:
 
 
 def _replacement(session: Evaluator, function: Any, new: Any, given: Any, recorded: bool) -> Any:
-    """What a hook returned, which takes the place of the gradient that it was given, if it was
-    given one.
-    """
+    """The gradient that a hook returned, checked: it replaces the one that the hook got, if any."""
     new = session.tensor(new)
     if not isinstance(new, Tensor) and type(new) not in NUMBERS:
         message = f"a hook must return a gradient or None, it returned {kind_of(new)}"
@@ -191,7 +189,7 @@ def register_node_hook(session: Evaluator, site: Site | None, node: Node, functi
 def _replaced(
     session: Evaluator, function: Any, new: Any, given: Sequence[Any], recorded: bool
 ) -> list[Any]:
-    """What a hook of a node returned: a gradient for each that it was given, None for none."""
+    """The gradients that a hook of a node returned, checked, one for each that it got."""
     found = list(new) if isinstance(new, (list, tuple)) else [new]
     if len(found) != len(given):
         message = f"a hook returned {len(found)} gradients for {len(given)}"

@@ -354,7 +354,7 @@ def _drawn(draw: str, *defaults: float) -> Member:
 
 
 def _out(session: Evaluator, site: Site | None, x: Tensor, value: Any) -> Tensor:
-    """What an operation gives, put into the tensor `x` by `out=x`."""
+    """Write the result of an operation into the tensor `x` by `out=x`."""
     value = session.tensor(value)
     if session.recording and any(isinstance(v, Tensor) and v.requires_grad for v in (x, value)):
         raise run_error(
@@ -561,7 +561,7 @@ def _same(session: Evaluator, a: Any, b: Any) -> bool:
 
 
 def _position(session: Evaluator, items: Any, item: Any) -> int:
-    """Where the first item stands that is equal to one."""
+    """The place of the first item that is equal to one."""
     for at, other in enumerate(items):
         if _same(session, other, item):
             return at

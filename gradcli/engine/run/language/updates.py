@@ -38,7 +38,7 @@ class Places:
         return made
 
     def shown(self, session: Evaluator, site: Site | None) -> Any:
-        """What is there."""
+        """The elements at the index."""
         return operators.item(session, self.of, self.index, site)
 
 

@@ -18,7 +18,7 @@ from benchmarks.clock import race
 from benchmarks.loops import SCALAR
 from benchmarks.network import SAMPLE
 from benchmarks.vectors import LOOP
-from gradcli.engine.autodiff import arrays
+from gradcli.engine.autodiff import arrays, backward
 from gradcli.engine.run.fast import call, plans, scalars
 from gradcli.program import Options, load
 
@@ -102,6 +102,9 @@ def _no_visit_of_arrays(pending: Any, paths: Any, add: Any) -> Any:
 PATHS: Mapping[str, Sequence[tuple[Any, str, Any]]] = {
     "steps on numbers": [(scalars, "unary", _no_step), (scalars, "binary", _no_step)],
     "plans": [(plans, "by_plan", lambda op, params, general, part: general)],
+    "the pass through numbers": [
+        (backward, "visitor_of_numbers", lambda pending, paths: lambda node, g: False)
+    ],
     "the pass through arrays": [(arrays, "visitor", _no_visit_of_arrays)],
 }
 """What stands in the place of each fast path: a module, a name in it, and its value."""

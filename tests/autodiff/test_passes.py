@@ -46,6 +46,19 @@ def pulled(monkeypatch):
             return real(node, *args)
 
         monkeypatch.setattr(OpNode, name, noted)
+    shortly = backward.visitor_of_numbers
+
+    def noting(*args):
+        visit = shortly(*args)
+
+        def noted(node, g):
+            gone = visit(node, g)
+            seen.extend([node] * gone)
+            return gone
+
+        return noted
+
+    monkeypatch.setattr(backward, "visitor_of_numbers", noting)
     return seen
 
 
@@ -267,11 +280,3 @@ def test_a_nan_of_a_pass_that_frees_the_graph_asks_what_was_saved():
     text = "x = tensor([0.0], requires_grad=True)\nw = tensor([0.0])\n"
     text += "(sqrt(x) * (w * 1)).sum().backward()\nprint(x.grad)"
     assert load(text).run().printed == ("tensor([0.])",)
-
-
-@pytest.mark.parametrize("change", ["y.mul_(3.0)", "y += 1.0"])
-def test_a_number_that_has_been_changed_is_refused(change):
-    text = "x = tensor(0.5, requires_grad=True)\ny = x * 2.0\nz = y * y\n"
-    load(text + "z.backward()").run()
-    with pytest.raises(RunError, match="has been changed in place"):
-        load(text + f"{change}\nz.backward()").run()

@@ -4,7 +4,7 @@ Two passes use the graph. The program's own, `backward` or `gradients`, refuses 
 has freed, and frees nodes itself. A command's look at the graph, or a transform's, `cotangents`,
 changes nothing and may use what only the program takes for freed.
 
-Each is done in one of two ways. `_quickly` is `reference.py` with one fast case. It gives up where
+Each is done in one of two ways. `_quickly` is `reference.py` with two fast cases. It gives up where
 it meets something rare: a hook, a function of the program, nan. `_closely` does everything.
 """
 
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gradcli.engine.autodiff import hooks as hooked
 from gradcli.engine.autodiff.hooks import accumulate, copied
+from gradcli.engine.autodiff.numbers import visitor as visitor_of_numbers
 from gradcli.engine.autodiff.paths import Paths, age, between, reachable, visible
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.tape.graph import (
@@ -257,8 +258,8 @@ def _has_nan(c: Any) -> bool:
 def _quickly(
     roots: Sequence[Root], paths: Paths, ends: Collection[Node], freed: int
 ) -> tuple[dict[Node, Any], list[Node]]:
-    """Visit the nodes on the paths, the youngest first, and return what `_done` does. A fast path
-    visits nodes of ops that a plan is known for.
+    """Visit the nodes on the paths, the youngest first, and return what `_done` does. Two fast
+    paths visit nodes of ops on numbers, and of ops on arrays that a plan is known for.
 
     Raises:
         _LookCloser: If it meets a hook or a function of the program.
@@ -267,6 +268,7 @@ def _quickly(
     found: dict[Node, Any] = {}
     visited: list[Node] = []
     is_live = paths.live.__contains__
+    visit_number = visitor_of_numbers(pending, paths)
     visit_array: Visit | None = None
     for node, index, g in roots:
         _add(pending, node, index, g)
@@ -282,7 +284,14 @@ def _quickly(
                 continue
         if node.freed > freed and node.saves and any(map(is_live, node.edges)):
             raise _freed(node)
-        if type(node) is PlannedNode and _is_usual(g):
+        if type(g) is float:
+            is_usual = g and g - g == 0.0  # it makes no nan of a slope
+            if is_usual and type(node) is OpNode and visit_number(node, g):
+                visited.append(node)
+                continue
+        else:
+            is_usual = not isinstance(g, Carrier)
+        if is_usual and type(node) is PlannedNode:
             if visit_array is None:
                 from gradcli.engine.autodiff.arrays import visitor
 
@@ -301,11 +310,6 @@ def _quickly(
                 _add(pending, under, index, c)
         visited.append(node)
     return found, visited
-
-
-def _is_usual(g: Any) -> bool:
-    """Whether a cotangent is an array, or a number that makes no nan of a slope."""
-    return bool(g) and g - g == 0.0 if type(g) is float else not isinstance(g, Carrier)
 
 
 def _closely(

@@ -1,0 +1,68 @@
+"""The fast path of a pass through element-wise ops on numbers: the steps of scalar loops.
+
+What a pass does at a node of any kind is done here without looking at what cannot be; a test holds
+the two ways together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+from gradcli.engine.autodiff.paths import Paths
+from gradcli.engine.tape.tensor import OpNode
+
+Visit: TypeAlias = Callable[[OpNode, float], bool]
+"""Goes through a node with its cotangent, which is finite and not zero; or does nothing and says
+that it does not: where something is no number.
+"""
+
+
+def visitor(pending: dict[Any, Any], paths: Paths) -> Visit:
+    """What goes through such nodes in a pass.
+
+    Args:
+        pending: The cotangents that have come to nodes so far.
+        paths: The paths of the pass.
+    """
+    whole, live = paths.whole, paths.live
+    pending_at = pending.get
+
+    def visit(node: OpNode, g: float) -> bool:
+        op, out, edges = node.op, node.out, node.edges
+        partials: Sequence[Any] | None = op.derivatives.partials
+        if type(out) is not float or partials is None or len(edges) > 2:
+            return False
+        first = second = None  # nodes that get something
+        of_first = of_second = 0.0
+        for under, partial in zip(edges, partials):  # noqa: B905  # a hot loop
+            if under is None or partial is None or not (whole or under in live):
+                continue
+            if type(partial) is float:
+                c = g * partial if partial else 0.0
+            else:
+                slope = partial(out, *node.data, **node.params)
+                if type(slope) is not float:
+                    return False
+                c = g * slope if slope or not op.derivatives.chooses else 0.0
+            before = pending_at(under)
+            if type(under.like) is tuple or (before is not None and type(before) is not float):
+                return False
+            if first is None:
+                first, of_first = under, c if before is None else before + c
+            else:
+                if under is first:
+                    c = of_first + c
+                elif before is not None:
+                    c = before + c
+                second, of_second = under, c
+        if first is None:
+            return False
+        if node.versions is not None:
+            node.check_unchanged()
+        pending[first] = of_first
+        if second is not None:
+            pending[second] = of_second
+        return True
+
+    return visit

@@ -63,8 +63,12 @@ _OF_DTYPE = {typed.DTYPES[type_]: one for type_, one in _OF_TYPE.items()}
 
 
 class Calls:
-    """The calls of one program; `session` does what is known. `changes` tells whether a name around
-    a function may be something else after a call, `drawn` gives what draws random numbers.
+    """The calls of one program.
+
+    Args:
+        session: Computes calls of known values.
+        changes: True for a function that captures a name which may get another value.
+        drawn: Returns an input for random numbers that a function draws.
     """
 
     def __init__(
@@ -86,7 +90,7 @@ class Calls:
 
     @cached_property
     def transforms(self) -> Transforms:
-        """What differentiates functions."""
+        """The transforms that differentiate functions."""
         from gradcli.engine.compile.specialize.transforms import Transforms
 
         return Transforms(self._trace, self.call)
@@ -101,7 +105,7 @@ class Calls:
     # --- functions of the program ----------------------------------------------------------
 
     def call(self, function: Any, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
-        """What a function gives."""
+        """The value of a call."""
         if isinstance(function, ir.Builtin):
             return self.by_name(ops[function.name], args, keywords)
         if isinstance(function, Transform):
@@ -168,13 +172,13 @@ class Calls:
         )
 
     def _known(self, function: Callable[..., Any], *args: Any, **keywords: Any) -> Any:
-        """What the interpreter makes of what is known."""
+        """The interpreter's result for known arguments."""
         given = [self._spoken(a) for a in args]
         named = {name: self._spoken(a) for name, a in keywords.items()}
         return self._adopted(function(self._session, *given, **named))
 
     def _spoken(self, value: Any) -> Any:
-        """A built-in as the interpreter has it."""
+        """The interpreter's value of a built-in; any other value as it is."""
         if not isinstance(value, ir.Builtin):
             return value
         functions = self._session.functions
@@ -183,7 +187,7 @@ class Calls:
         return functions[value.name]
 
     def _adopted(self, value: Any) -> Any:
-        """A value of the interpreter's as one that is specialized."""
+        """The specializer's value for one of the interpreter."""
         if isinstance(value, tuple) and type(value) is tuple:
             return tuple(map(self._adopted, value))
         if not isinstance(value, Tensor):

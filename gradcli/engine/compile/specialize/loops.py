@@ -1,4 +1,4 @@
-"""Loops: unrolled where their turns are known and few, else a loop of the typed program."""
+"""Specialize loops: unroll those with few known turns; others become loops of the typed program."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ from gradcli.engine.ops.catalog import ops
 from gradcli.ir import visit
 
 UNROLLED = 200
-"""Instructions of the program's that a loop may become when its turns are done one by one."""
+"""The most instructions of the ops program that an unrolled loop may have."""
 _LONGEST = 2_000
-"""The same of a loop over items that no loop of the typed program can take one of."""
+"""The same for a loop over items that are no range, which cannot become a typed loop."""
 _PASS = 20
 _ROUNDS = 12
 _PEELED = 2
@@ -62,12 +62,12 @@ class Loops:
     # --- kinds of loops ------------------------------------------------------------------
 
     def loop_while(self, i: ir.While, frame: Frame) -> Any:
-        """A `while`; how it goes on behind it."""
-        head = self._head(i, frame)
+        """Specialize a `while`; the control flow after it."""
+        head = _Tested(self._do, i, frame)
         return self._unrolled_while(i, head) if self._is_known(head) else self._general(head)
 
     def loop_for(self, i: ir.For, frame: Frame) -> Any:
-        """A `for`; how it goes on behind it."""
+        """Specialize a `for`; the control flow after it."""
         found = self._do.read(i.iterable, frame)
         if isinstance(found, Range):
             return self._general(_Counted(self._do, i, frame, found))
@@ -83,9 +83,6 @@ class Loops:
             raise self._trace.refused("a loop goes over too many items that are no range")
         return self._over(i, items, sources, frame)
 
-    def _head(self, i: ir.While, frame: Frame) -> _Head:
-        return _Tested(self._do, i, frame)
-
     # --- turn by turn --------------------------------------------------------------------
 
     def _over(
@@ -95,8 +92,8 @@ class Loops:
         sources: Sequence[tuple[list[Any], Sequence[Any]]],
         frame: Frame,
     ) -> Any:
-        """The items one after the other, as long as nothing leaves the loop. They are of lists that
-        must not change.
+        """Unroll a loop over items until it ends. The items come from lists, `sources`, that must
+        not change meanwhile.
         """
         for at, item in enumerate(items):
             self._do.check_unchanged(sources)
@@ -117,12 +114,12 @@ class Loops:
         return NEXT
 
     def _is_known(self, head: _Head) -> bool:
-        """Whether the first test is known."""
-        with self._tried(head.frame):
+        """True if the first test is known at compile time."""
+        with _Trial(head.frame, self._trace):
             return not isinstance(head.test(), Symbol)
 
     def _unrolled_while(self, i: ir.While, head: _Head) -> Any:
-        """A loop whose tests are known, if it ends soon."""
+        """Unroll a loop whose tests are known, if it has few turns."""
         frame, trace = head.frame, self._trace
         left = UNROLLED
         slots, body = dict(frame.slots), list[Instruction]()
@@ -155,13 +152,12 @@ class Loops:
             trace.put(instruction)
         return flow
 
-    def _tried(self, frame: Frame) -> _Trial:
-        return _Trial(frame, self._trace)
-
     # --- loops of the typed program --------------------------------------------------------
 
     def _general(self, head: _Head, peeled: int = 0) -> Any:
-        """A loop of as many turns as it takes."""
+        """Make a loop of the typed program: a fixed-point iteration finds the types of the
+        loop-carried values.
+        """
         frame, trace = head.frame, self._trace
         entry = {k: v for k, v in frame.slots.items() if k in head.live or type(k) is tuple}
         entry |= {
@@ -197,7 +193,9 @@ class Loops:
     def _hold_alone(
         self, frame: Frame, forms: Mapping[Any, Form], entry: Mapping[Any, Any]
     ) -> None:
-        """Refuse leaves that go round while another name holds them: it would see a gradient."""
+        """Refuse a loop-carried leaf tensor that another name holds, too: its gradient would show
+        there.
+        """
         for key, form in forms.items():
             if isinstance(form, CellForm) and form.leaf:
                 others = [v for k, v in entry.items() if k != key]
@@ -205,8 +203,8 @@ class Loops:
                     raise self._trace.refused("a leaf that goes round in a loop has two names")
 
     def _peeled(self, head: _Head, peeled: int, reason: str) -> Any:
-        """The first turn by itself, behind which the names hold what they do in all others. Where
-        there is none the code is left.
+        """Peel the first turn, after which names hold values of the types that they have in all
+        other turns. Without a first turn the code bails out.
         """
         test = head.test()
         if isinstance(test, Symbol):
@@ -228,12 +226,12 @@ class Loops:
         return self._general(head, peeled + 1)
 
     def _behind(self, flow: Any) -> Any:
-        """How it goes on behind a loop that is left this way."""
+        """The control flow after a loop whose last turn ends with this one."""
         return behind(self._do, flow)
 
 
 def _is_stale(value: Any) -> bool:
-    """Whether a view in a value shows something else than it has shown."""
+    """True if a view in a value is out of date."""
     if isinstance(value, (list, tuple)):
         return any(map(_is_stale, value))
     is_view = isinstance(value, Cell) and value.base is not None
@@ -241,12 +239,12 @@ def _is_stale(value: Any) -> bool:
 
 
 def _becomes(i: ir.Instruction) -> int:
-    """How many of its like an instruction may become: a pass back does about as much again."""
+    """The number of instructions that one may become: a `backward` becomes many."""
     return _PASS if isinstance(i, ir.Method) and i.name == "backward" else 1
 
 
 def behind(do: Follower, flow: Any) -> Any:
-    """How it goes on behind a loop whose turn has ended this way."""
+    """The control flow after a loop whose last turn ends with this one."""
     if RETURN not in do.flows(flow):
         return NEXT
     found = ops.where(ops.eq(flow, RETURN), RETURN, NEXT)
@@ -254,8 +252,8 @@ def behind(do: Follower, flow: Any) -> Any:
 
 
 class _Head:
-    """The head of a loop: its test, its turn, the slots that are live at the head and behind, and
-    those that a turn assigns.
+    """A loop under specialization: its test, its turn, the slots that are live at its head and
+    after it, and those that a turn assigns.
     """
 
     def __init__(self, do: Follower, i: ir.While | ir.For, frame: Frame) -> None:
@@ -269,16 +267,16 @@ class _Head:
         self.live = self.after | frame.live.heads[id(i)]
 
     def test(self) -> Any:
-        """Whether there is another turn: a bool or a symbol of one."""
+        """The test for another turn: a bool, or a symbol of one."""
         raise NotImplementedError
 
     def turn(self) -> Any:
-        """One turn; how it goes on behind it."""
+        """Specialize one turn; the control flow after it."""
         return self.do.block(self.body, self.frame)
 
 
 class _Tested(_Head):
-    """That of a `while`."""
+    """A `while`."""
 
     def __init__(self, do: Follower, i: ir.While, frame: Frame) -> None:
         super().__init__(do, i, frame)
@@ -290,7 +288,7 @@ class _Tested(_Head):
 
 
 class _Counted(_Head):
-    """That of a `for` over a range."""
+    """A `for` over a range."""
 
     def __init__(self, do: Follower, i: ir.For, frame: Frame, counted: Range) -> None:
         super().__init__(do, i, frame)
@@ -311,7 +309,7 @@ class _Counted(_Head):
 
 
 class _Trial:
-    """What is done inside is forgotten."""
+    """A context that undoes everything specialized within it."""
 
     def __init__(self, frame: Frame, trace: Trace) -> None:
         self.frame = frame
@@ -331,7 +329,7 @@ class _Trial:
 
 
 class _Turn:
-    """One turn, of names that hold values of some forms at its head."""
+    """One turn of a loop, given the types of the loop-carried values at its start."""
 
     def __init__(
         self,
@@ -388,7 +386,7 @@ class _Turn:
         return form.made(iter([Symbol(p, self.trace) for p in params]), self.trace)
 
     def _go(self, head: _Head, frame: Frame) -> None:
-        """The test and the turn; behind them `AGAIN` says whether there is another."""
+        """Specialize the test and the turn; `AGAIN` then holds whether another follows."""
         test = head.test()
         if isinstance(test, Symbol):
             live = head.live | {AGAIN, FLOW}
@@ -419,7 +417,7 @@ class _Turn:
         return isinstance(value, Symbol) and value.value in self.params
 
     def widened(self, strict: bool) -> tuple[dict[Any, Form], dict[int, tuple[Any, Form]]]:
-        """The forms that take in what this turn leaves, too.
+        """The types of the loop-carried values, widened by the values at the end of this turn.
 
         Raises:
             Changed: If a number changes its type.
@@ -453,7 +451,7 @@ class _Turn:
         return forms, objects
 
     def _initial(self) -> list[Operand]:
-        """What the params are at first."""
+        """The values of the loop's params before the first turn."""
         found: list[Operand] = []
         for key, form in self.forms.items():
             if key is not AGAIN:
@@ -464,7 +462,7 @@ class _Turn:
         return found
 
     def _then(self) -> list[Operand]:
-        """What they are in the next turn."""
+        """The values of the params in the next turn."""
         found: list[Operand] = []
         for key, form in self.forms.items():
             if key is not AGAIN:
@@ -475,8 +473,8 @@ class _Turn:
         return found
 
     def links(self) -> list[Links] | None:
-        """What the params are made from in any turn; None if they have been taken for that, or
-        nobody has asked.
+        """The provenance of the params in any turn; None if it is the assumed one, or if nothing
+        asks for it.
         """
         if not self.asks:
             return None
@@ -485,7 +483,7 @@ class _Turn:
         return None if connections.hold(self.params, found) else found
 
     def written(self, outside: dict[Any, Any]) -> Any:
-        """Write the loop down, of forms that do not change any more; how it goes on behind it."""
+        """Emit the loop once the types have settled; the control flow after it."""
         trace, frame = self.trace, self.head.frame
         carried = [key for key in self.forms if key is not AGAIN]
         initial, results = self._initial(), self._then()

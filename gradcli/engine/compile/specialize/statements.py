@@ -1,4 +1,4 @@
-"""The instructions of the ops program, one after the other, on values that are not all known."""
+"""Specialize the instructions of the ops program: known values are computed, others traced."""
 
 from __future__ import annotations
 
@@ -71,11 +71,11 @@ _MEANINGLESS = {
     ir.Raise: "an error is raised",
 }
 _HANDED_ON = (ir.Copy, ir.Build, ir.Format, ir.Define, ir.Watch, ir.Input)
-"""Instructions that read what they do not look at."""
+"""Instructions that pass on the values that they read, whatever they are."""
 
 
 class Statements:
-    """The instructions of one program, which go to a trace."""
+    """Specializes one program. Its unknown values go to a trace."""
 
     def __init__(self, program: ir.Program, trace: Trace, binding: Binding, texts: Texts) -> None:
         self._program = program
@@ -91,13 +91,13 @@ class Statements:
 
     @property
     def warned(self) -> bool:
-        """Whether something known would be warned of in a run."""
+        """True if a run of the interpreter would print a warning."""
         return bool(self._session.output.warnings)
 
     # --- blocks ----------------------------------------------------------------------------
 
     def block(self, body: Sequence[ir.Instruction], frame: Frame, at: int = 0) -> Any:
-        """Go through a block from an instruction on; how it goes on behind it."""
+        """Specialize a block from an instruction on; the control flow after it."""
         for index in range(at, len(body)):
             i = body[index]
             self._trace.span = i.span
@@ -132,8 +132,11 @@ class Statements:
     def _branch(
         self, i: ir.Branch, body: Sequence[ir.Instruction], index: int, frame: Frame
     ) -> tuple[Any, bool]:
-        """A branch. Where one of its sides leaves the block the rest of it goes into the other
-        side; whether it has.
+        """Specialize a branch. If one side leaves the block, the rest of the block goes into the
+        other side.
+
+        Returns:
+            The control flow after it, and whether the rest of the block is done.
         """
         test = self.truth(i.test, frame)
         if not isinstance(test, Symbol):
@@ -156,7 +159,7 @@ class Statements:
         return flow, is_at_end
 
     def _guarded(self, flow: Any, body: Sequence[ir.Instruction], index: int, frame: Frame) -> Any:
-        """The rest of a block, where the flow leads on to it."""
+        """Specialize the rest of a block under the condition that the control flow reaches it."""
         if index == len(body):
             return flow
         others = self._flows[flow.value.number] - {NEXT}
@@ -170,11 +173,11 @@ class Statements:
         )
 
     def flows(self, flow: Any) -> frozenset[int]:
-        """How it may go on."""
+        """The control flows that are possible."""
         return self._flows[flow.value.number] if isinstance(flow, Symbol) else frozenset({flow})
 
     def may_be(self, flow: Any, flows: frozenset[int]) -> Any:
-        """A flow that is known to be one of some."""
+        """Record the possible values of an unknown control flow."""
         if isinstance(flow, Symbol):
             self._flows[flow.value.number] = flows
         return flow
@@ -188,8 +191,8 @@ class Statements:
         live: Collection[Any],
         live_orelse: Collection[Any] | None = None,
     ) -> Any:
-        """Go one of two ways by a test; how it goes on behind them. `live` are the slots that are
-        read behind them, behind the second if that differs.
+        """Specialize a choice between two paths; the control flow after it. `live` are the slots
+        that are read after it, `live_orelse` those after the second path if they differ.
         """
         if not isinstance(test, Symbol):
             return then() if test else orelse()
@@ -212,7 +215,7 @@ class Statements:
         return self.may_be(flow, self.flows(flows[0]) | self.flows(flows[1]))
 
     def _live(self, flow: Any, behind: Collection[Any]) -> Collection[Any]:
-        """The slots that are read behind a block that it leaves this way."""
+        """The slots that are read after a block with this control flow."""
         read = {NEXT: behind, RETURN: {RESULT}, **self._exits}
         return {slot for one in self.flows(flow) for slot in read[one]}
 
@@ -240,7 +243,7 @@ class Statements:
     # --- single steps ------------------------------------------------------------------------
 
     def _split(self, i: ir.Instruction, frame: Frame) -> Any:
-        """A step, on each of two ways where it reads what is one thing or another."""
+        """Specialize an instruction, on two paths if it reads a value of one kind or another."""
         for slot in visit.reads(i) if self._trace.splits and not isinstance(i, _HANDED_ON) else ():
             value = self._held(slot.index, frame)
             if isinstance(value, Maybe) and isinstance(value.value, Either):
@@ -256,7 +259,7 @@ class Statements:
         return NEXT
 
     def _as(self, slot: int, part: Any, i: ir.Instruction, frame: Frame) -> Any:
-        """A step on one of the ways: the slot holds that part of it."""
+        """Specialize an instruction on the path on which the slot holds this value."""
         held = frame.slots.get(slot, MISSING)
         frame.slots[slot] = part
         flow = self._split(i, frame)
@@ -313,7 +316,7 @@ class Statements:
         frame.slots[target] = value
 
     def _seen(self, value: Any) -> None:
-        """Note since when there are the lists in a value."""
+        """Record the time at which the lists in a value came into being."""
         if isinstance(value, (list, tuple)):
             if type(value) is list:
                 self._trace.born(value)
@@ -321,7 +324,7 @@ class Statements:
                 self._seen(item)
 
     def _value(self, i: ir.Instruction, frame: Frame) -> Any:
-        """What an instruction puts into its target."""
+        """The value of an instruction's target."""
         match i:
             case ir.Copy():
                 return self.read(i.value, frame)
@@ -371,11 +374,11 @@ class Statements:
 
     @cached_property
     def _written(self) -> Counter[int]:
-        """How often each slot is written to, more than once in a loop."""
+        """The number of writes to each slot; one in a loop counts twice."""
         return Counter(_writes(self._program.main.body, 1))
 
     def _changes(self, function: Closure) -> bool:
-        """Whether a name around a function may be something else after a call."""
+        """True if a name that a function captures may get another value."""
         return any(self._written[slot] > 1 for slot in function.function.captures)
 
     def _named(self, keywords: ir.Named, frame: Frame) -> Mapping[str, Any]:
@@ -476,8 +479,8 @@ class Statements:
             raise self._trace.refused("a part is set at a place that is known only when it runs")
 
     def _changeable(self, operand: ir.Operand | None, known: Tensor, frame: Frame) -> Cell:
-        """A tensor that has been known so far, which is to be changed: all names that hold it hold
-        the new one from then on.
+        """Turn a known tensor into a cell before it is changed in place: every name that holds it
+        gets the cell.
         """
         found = self._trace.tensors.of_known(known)
         if not isinstance(found, Cell) or not isinstance(operand, ir.Slot):
@@ -536,7 +539,7 @@ class Statements:
     # --- values ------------------------------------------------------------------------------
 
     def read(self, operand: ir.Operand | None, frame: Frame) -> Any:
-        """What an operand holds."""
+        """The value of an operand."""
         match operand:
             case ir.Const():
                 return operand.value
@@ -579,7 +582,7 @@ class Statements:
         return self._trace.truth(value)
 
     def items(self, value: Any) -> Sequence[Any]:
-        """What a `for` over the value goes through."""
+        """The items of a `for` over the value."""
         if isinstance(value, Each):
             found, value.items = value.items, None
             if found is None:
@@ -593,7 +596,7 @@ class Statements:
         raise self._trace.refused("a loop over what is known only when it runs")
 
     def check_unchanged(self, sources: Sequence[tuple[list[Any], Sequence[Any]]]) -> None:
-        """Refuse lists that hold something else than they did."""
+        """Refuse lists that have changed."""
         for items, before in sources:
             if len(items) != len(before) or any(
                 x is not y for x, y in zip(items, before, strict=True)
@@ -601,20 +604,20 @@ class Statements:
                 raise self._trace.refused("a list is changed while a loop goes over it")
 
     def name(self, key: Any) -> str:
-        """What a slot is called in a reason."""
+        """The name of a slot in a message."""
         found = self._program.variables.get(key) if type(key) is int else None
         return "a value" if found is None else f"`{found}`"
 
 
 def is_apart(value: Any, tensor: Tensor) -> bool:
-    """Whether nothing in a value lies on the memory of a tensor."""
+    """True if nothing in a value shares the memory of a tensor."""
     if isinstance(value, (list, tuple)):
         return all(is_apart(item, tensor) for item in value)
     return not isinstance(value, Tensor) or not memory.shares(value.data, tensor.data)
 
 
 def _writes(body: Sequence[ir.Instruction], times: int) -> Iterator[int]:
-    """The slots that are written to, those in loops several times."""
+    """The slots that are written to, those in loops twice."""
     for i in body:
         again = 2 if isinstance(i, (ir.While, ir.For)) else times
         if not isinstance(i, ir.Watch):

@@ -1,4 +1,4 @@
-"""How it goes on behind a block: by these numbers, or by a symbol of one."""
+"""The control flow after a block: one of these numbers, or a symbol of one."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ BREAK: Final = 2
 RETURN: Final = 3
 
 RESULT: Final = -1
-"""The slot of what a function returns."""
+"""The slot of a function's result."""
 
 AGAIN: Final = -2
-"""The slot of whether there is another turn, at the end of one."""
+"""The slot, at the end of a turn, of whether another follows."""
 
 FLOW: Final = -3
-"""The slot of how it goes on behind a loop, at the end of a turn."""
+"""The slot, at the end of a turn, of the control flow after the loop."""
 
 
 class Follower(Protocol):
-    """Goes through the instructions of a program."""
+    """Specializes the instructions of a program (`statements.py`)."""
 
     def block(self, body: Sequence[ir.Instruction], frame: Frame, at: int = 0) -> Any:
-        """Go through a block from an instruction on; how it goes on behind it."""
+        """Specialize a block from an instruction on; the control flow after it."""
 
     def where(
         self,
@@ -38,27 +38,27 @@ class Follower(Protocol):
         live: Collection[Any],
         live_orelse: Collection[Any] | None = None,
     ) -> Any:
-        """Go one of two ways by a test; how it goes on behind them. `live` are the slots that are
-        read behind them, behind the second if that differs.
+        """Specialize a choice between two paths; the control flow after it. `live` are the slots
+        that are read after it, `live_orelse` those after the second path if they differ.
         """
 
     def flows(self, flow: Any) -> frozenset[int]:
-        """How it may go on."""
+        """The control flows that are possible."""
 
     def may_be(self, flow: Any, flows: frozenset[int]) -> Any:
-        """A flow that is known to be one of some."""
+        """Record the possible values of an unknown control flow."""
 
     def read(self, operand: ir.Operand | None, frame: Frame) -> Any:
-        """What an operand holds."""
+        """The value of an operand."""
 
     def truth(self, operand: ir.Operand, frame: Frame) -> Any:
         """A condition's value, a bool or a symbol of one."""
 
     def items(self, value: Any) -> Sequence[Any]:
-        """What a `for` over the value goes through."""
+        """The items of a `for` over the value."""
 
     def check_unchanged(self, sources: Sequence[tuple[list[Any], Sequence[Any]]]) -> None:
-        """Refuse lists that hold something else than they did."""
+        """Refuse lists that have changed."""
 
     def name(self, key: Any) -> str:
-        """What a slot is called in a reason."""
+        """The name of a slot in a message."""

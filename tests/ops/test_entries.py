@@ -202,7 +202,7 @@ def test_name_of_the_node(name, args, expected):
 def test_no_name_stands_twice():
     seen: dict[str, str] = {}
     for family, names in build.contents()["families"].items():
-        for name in names:
+        for name in names.split():
             assert name not in seen, f"{name} is in {seen.get(name)} and {family}"
             seen[name] = family
 

@@ -61,6 +61,6 @@ def contents() -> dict[str, Any]:
     fields = {field for ops in named.values() for op in ops.values() for field in op.statics.fields}
     return {
         "titles": {f: m.FAMILY[1] for f, m in found.items() if hasattr(m, "FAMILY")},
-        "families": {family: sorted(names) for family, names in named.items()},
+        "families": {family: " ".join(sorted(names)) for family, names in named.items()},
         "fields": sorted(fields),
     }

@@ -42,7 +42,11 @@ class Catalog:
     @cached_property
     def families(self) -> dict[str, str]:
         """Family of every built-in name."""
-        return {name: f for f, names in self._index["families"].items() for name in names}
+        return {
+            name: family
+            for family, names in self._index["families"].items()
+            for name in names.split()
+        }
 
     @property
     def titles(self) -> dict[str, str]:

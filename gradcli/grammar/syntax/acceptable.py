@@ -18,14 +18,14 @@ def acceptable(tables: Tables, start: int, before: Iterable[str]) -> set[str]:
     stack = [start]
     for terminal in before:
         _advance(tables, stack, terminal)
-    terminals = {t for _, actions, _ in tables.states for t in actions}
+    terminals = {t for _, actions in tables.states for t in actions}
     return {t for t in terminals if _advance(tables, stack.copy(), t)}
 
 
 def _advance(tables: Tables, stack: list[int], terminal: str) -> bool:
     """Reduce as the terminal says and shift it, if there is a way."""
     while True:
-        default, actions, _ = tables.states[stack[-1]]
+        default, actions = tables.states[stack[-1]]
         action = actions.get(terminal, default)
         if action is None:
             return False
@@ -35,4 +35,4 @@ def _advance(tables: Tables, stack: list[int], terminal: str) -> bool:
         origin, size, *_ = tables.rules[-1 - action]
         if size:
             del stack[-size:]
-        stack.append(tables.states[stack[-1]][2][origin])
+        stack.append(tables.following(stack[-1], origin))

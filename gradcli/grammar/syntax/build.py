@@ -49,17 +49,18 @@ def tables() -> str:
     """The text of the tables: a module, as Python reads its own faster than any other text."""
     lark = grammar()
     rules, numbers = _rules(lark.rules)
-    states, starts = _states(_parse_table(lark), numbers)
-    content = {**_lexer(lark), "rules": rules, "states": states, "starts": starts}
+    rows, starts = _states(_parse_table(lark), numbers)
+    content = {**_lexer(lark), "rules": tuple(rules), **_shared(rows), "starts": starts}
     lines = "".join(f"{key!r}: {_lines(value)},\n" for key, value in content.items())
     return f"{_HEAD}CONTENT: dict[str, Any] = {{\n{lines}}}\n"
 
 
 def _lines(value: Any) -> str:
-    """One row of a list a line, so that a change reads well."""
-    if isinstance(value, list):
-        return "[\n" + "".join(f"{row!r},\n" for row in value) + "]"
-    return repr(value)
+    """One row of a list or tuple a line, so that a change reads well."""
+    if not isinstance(value, (list, tuple)):
+        return repr(value)
+    first, last = "()" if isinstance(value, tuple) else "[]"
+    return f"{first}\n{''.join(f'{row!r},' + chr(10) for row in value)}{last}"
 
 
 def _parse_table(lark: Lark) -> IntParseTable:
@@ -96,7 +97,7 @@ def _lark_order(terminal: TerminalDef) -> tuple[int, int, int, str]:
     return (-terminal.priority, -pattern.max_width, -len(pattern.value), terminal.name)
 
 
-def _rules(rules: list[Rule]) -> tuple[list[list[Any]], dict[Rule, int]]:
+def _rules(rules: list[Rule]) -> tuple[list[tuple[Any, ...]], dict[Rule, int]]:
     """What to do at each reduction, and the number of each rule.
 
     A row is: nonterminal, number of symbols, name of the method of transform.py that makes the
@@ -110,12 +111,12 @@ def _rules(rules: list[Rule]) -> tuple[list[list[Any]], dict[Rule, int]]:
     return rows, {rule: number for number, rule in enumerate(ordered)}
 
 
-def _rule(rule: Rule) -> list[Any]:
+def _rule(rule: Rule) -> tuple[Any, ...]:
     name = str(rule.origin.name)
     inline = name.startswith("_")
     may_be_single = rule.options.expand1 and not rule.alias
     absent = list(rule.options.empty_indices) or [False] * len(rule.expansion)
-    keep: list[list[Any]] = []
+    keep: list[tuple[int, bool, int]] = []
     nones = 0
     kept = rule.options.keep_all_tokens
     position = 0
@@ -126,16 +127,16 @@ def _rule(rule: Rule) -> list[Any]:
         symbol = rule.expansion[position]
         if kept or not (isinstance(symbol, Terminal) and symbol.filter_out):
             splice = not symbol.is_term and symbol.name.startswith("_")
-            keep.append([position, splice, nones])
+            keep.append((position, splice, nones))
             nones = 0
         position += 1
     if nones:
-        keep.append([-1, False, nones])
+        keep.append((-1, False, nones))
     single = may_be_single and len(keep) == 1
-    assert not (single and keep[0][1:] != [False, 0]), f"{rule} may stand for several parts"
-    whole = [[i, False, 0] for i in range(len(rule.expansion))]
+    assert not (single and keep[0][1:] != (False, 0)), f"{rule} may stand for several parts"
+    whole = [(i, False, 0) for i in range(len(rule.expansion))]
     method = "" if inline or single else str(rule.alias or name)
-    return [name, len(rule.expansion), method, single, None if keep == whole else keep]
+    return name, len(rule.expansion), method, single, None if keep == whole else tuple(keep)
 
 
 def _states(table: IntParseTable, numbers: dict[Rule, int]) -> tuple[list[Any], dict[str, int]]:
@@ -164,6 +165,27 @@ def _states(table: IntParseTable, numbers: dict[Rule, int]) -> tuple[list[Any], 
             actions["$END"] = order.index(state)
         rows.append([*_with_default(actions), goto])
     return rows, {start: order.index(table.start_states[start]) for start in STARTS}
+
+
+def _shared(rows: list[Any]) -> dict[str, Any]:
+    """The rows of the automaton with little said twice, as the file is read at each start.
+
+    States with the same actions share them: a row of `states` is the default reduction and the
+    place of its actions in `actions`. `goto` has by nonterminal the commonest next state, and the
+    others by the state below.
+    """
+    places: dict[tuple[tuple[str, int], ...], int] = {}
+    states = [(rest, places.setdefault((*own.items(),), len(places))) for rest, own, _ in rows]
+    below: dict[str, dict[int, int]] = {}
+    for state, (_, _, following) in enumerate(rows):
+        for symbol, target in following.items():
+            below.setdefault(symbol, {})[state] = target
+    goto = {}
+    for symbol, targets in sorted(below.items()):
+        counts = Counter(targets.values())
+        usual = min(counts, key=lambda target: (-counts[target], target))
+        goto[symbol] = usual, {s: target for s, target in targets.items() if target != usual}
+    return {"states": tuple(states), "actions": [*map(dict, places)], "goto": goto}
 
 
 def _with_default(actions: dict[str, int]) -> tuple[int | None, dict[str, int]]:

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any, TypeAlias
 
+from gradcli.cpython import Uncollected
 from gradcli.errors import ProgramError
-from gradcli.garbage import Uncollected
 from gradcli.grammar.syntax import ast
 from gradcli.grammar.syntax.faults import Fault
 from gradcli.grammar.syntax.layout import Token, layout
@@ -179,7 +179,7 @@ def _drive(
     state = start
     for token in stream:
         kind, text, begin, end = token
-        default, actions, _ = rows[state]
+        default, actions = rows[state]
         action = actions.get(kind, default)
         while action is None or action < 0:
             if action is None:
@@ -235,7 +235,8 @@ def _climb(tables: Tables, below: int, origin: str, kind: str) -> tuple[int, int
     that follow one another there, and the action in it.
     """
     while True:
-        default, actions, _ = tables.states[state := tables.states[below][2][origin]]
+        state = tables.following(below, origin)
+        default, actions = tables.states[state]
         action = actions.get(kind, default)
         if action is None or action >= 0:
             return state, action

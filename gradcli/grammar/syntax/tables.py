@@ -10,8 +10,7 @@ from typing import TypeAlias
 from gradcli.made.parser_tables import CONTENT
 from gradcli.record import Record
 
-Keep: TypeAlias = list[tuple[int, bool, int]]
-
+Keep: TypeAlias = tuple[tuple[int, bool, int], ...]
 
 Rule: TypeAlias = tuple[str, int, str, bool, Keep | None]
 """What a reduction does: origin, size, method, single and keep, as build.py's `_rule` tells them.
@@ -19,28 +18,44 @@ Rule: TypeAlias = tuple[str, int, str, bool, Keep | None]
 
 
 class Tables(Record):
-    """Lexer and automaton. `fixed` gives keywords and operators their terminals; `states` are
-    rows of default action, actions by terminal and next states by nonterminal.
+    """Lexer and automaton.
+
+    Fields:
+        fixed: The terminals of keywords and operators, by their texts.
+        ignored: Terminals that are dropped.
+        reserved: Words that no name may be.
+        rules: What each reduction does.
+        states: The default action and the actions by terminal of each state.
+        goto: The next state by nonterminal: the usual one, and others by the state below.
+        starts: The first state, by start symbol.
     """
 
-    __slots__ = ("fixed", "ignored", "reserved", "rules", "states", "starts")
+    __slots__ = ("fixed", "ignored", "reserved", "rules", "states", "goto", "starts")
     fixed: dict[str, str]
     ignored: frozenset[str]
     reserved: frozenset[str]
-    rules: list[Rule]
-    states: list[tuple[int | None, dict[str, int], dict[str, int]]]
+    rules: tuple[Rule, ...]
+    states: list[tuple[int | None, dict[str, int]]]
+    goto: dict[str, tuple[int, dict[int, int]]]
     starts: dict[str, int]
+
+    def following(self, below: int, symbol: str) -> int:
+        """The state behind a nonterminal that stands above a state."""
+        usual, others = self.goto[symbol]
+        return others.get(below, usual)
 
 
 @cache
 def load() -> Tables:
     """The tables, read once."""
+    actions = CONTENT["actions"]
     return Tables(
         fixed={**CONTENT["operators"], **CONTENT["keywords"]},
         ignored=frozenset(CONTENT["ignored"]),
         reserved=frozenset(CONTENT["reserved"]),
         rules=CONTENT["rules"],
-        states=CONTENT["states"],
+        states=[(default, actions[place]) for default, place in CONTENT["states"]],
+        goto=CONTENT["goto"],
         starts=CONTENT["starts"],
     )
 

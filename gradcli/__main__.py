@@ -32,7 +32,7 @@ def main() -> None:
     signals = None
     try:
         from gradcli.cli.terminal.signals import Signals
-        from gradcli.recursion import make_room
+        from gradcli.cpython import make_room
 
         signals = Signals()
         make_room()

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gradcli import ir
+from gradcli.cpython import NESTED, Room
 from gradcli.engine.run.execution.execute import Executable
 from gradcli.engine.run.execution.inputs import Given
 from gradcli.engine.run.language.names import Builtins
@@ -28,7 +29,6 @@ from gradcli.grammar.syntax.text import decode
 from gradcli.limits import Limits
 from gradcli.questions.asked.request import Options
 from gradcli.questions.program import Program
-from gradcli.recursion import NESTED, Room
 from gradcli.results import (
     CheckResult,
     Declared,

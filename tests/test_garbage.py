@@ -4,8 +4,8 @@ import gc
 
 import pytest
 
+from gradcli.cpython import Uncollected
 from gradcli.engine.tape.graph import Node
-from gradcli.garbage import Uncollected
 from gradcli.program import Options, load
 
 

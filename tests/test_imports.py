@@ -14,14 +14,13 @@ ENGINE = [  # its floors from the ground up; rooms of one floor do not know each
 ]
 _LIMITS = {"limits", "machine"}
 # which know none of the others
-_PLAIN = {"source", "signatures", "errors", "record", "recursion", "garbage"}
+_PLAIN = {"source", "signatures", "errors", "record", "cpython"}
 
 MAY_IMPORT = {
     "__init__": {"program", "errors", "results"},
-    "__main__": {"cli", "errors", "recursion"},
+    "__main__": {"cli", "errors", "cpython"},
     "record": set(),
-    "recursion": set(),
-    "garbage": set(),
+    "cpython": set(),
     "source": set(),
     "signatures": {"record"},
     "codes": {"record"},

@@ -33,7 +33,7 @@ USES = {  # file, what it uses, what asks whether it is there
     ("cli/rows/workers.py", "signal.pthread_sigmask"): "if not can_fork():",
     ("machine.py", "os.sched_getaffinity"): 'hasattr(os, "sched_getaffinity")',
     ("machine.py", "os.sysconf"): "except (AttributeError, OSError, ValueError)",
-    ("recursion.py", "resource"): "except ImportError",
+    ("cpython.py", "resource"): "except ImportError",
 }
 
 

@@ -18,7 +18,7 @@ from gradcli.results import GradResult, JacobianResult
 
 if TYPE_CHECKING:
     from gradcli.questions.asked.loaded import Loaded
-    from gradcli.questions.coded.jit import Jit
+    from gradcli.questions.jit import Jit
 
 
 class Function:

@@ -11,7 +11,7 @@ from gradcli.questions.asked.limited import Limited
 from gradcli.questions.asked.loaded import Loaded
 from gradcli.questions.asked.names import watchable
 from gradcli.questions.asked.request import Options, Request, given_values, request
-from gradcli.questions.coded.jit import Jit
+from gradcli.questions.jit import Jit
 from gradcli.results import (
     CheckResult,
     GradcheckResult,
@@ -377,7 +377,7 @@ class Program:
         from gradcli.questions.answers.gradcheck import gradcheck
 
         asked = request(inputs, named, options, wrt=wrt, of=of)
-        return _shown(self._limited.ask(gradcheck, asked, order, self._jit))
+        return _shown(self._limited.ask(gradcheck, asked, order, self._jit.perturbed))
 
     def check(
         self,

@@ -16,8 +16,8 @@ from gradcli.program import Limits, Options, Program, load
 from gradcli.questions.asked.request import request
 from gradcli.questions.coded import jit, perturbed
 from gradcli.questions.coded.compiled import compile_question
-from gradcli.questions.coded.jit import Jit
 from gradcli.questions.coded.warmup import Warmup
+from gradcli.questions.jit import Jit
 
 PROGRAMS = {
     "straight": "input x = 0.7\ninput k = 2\nsin(x) * k + x ** 3 / k",

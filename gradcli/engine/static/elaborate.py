@@ -14,6 +14,7 @@ from enum import Flag
 from typing import Any, NamedTuple
 
 from gradcli import ir
+from gradcli.cpython import NESTED, Room
 from gradcli.engine.run.execution.inputs import Given, Inputs, misfit
 from gradcli.engine.run.session.messages import turn_note
 from gradcli.engine.static.calls import Calls
@@ -42,7 +43,6 @@ from gradcli.engine.static.value import (
 )
 from gradcli.errors import Diagnostic
 from gradcli.ir import visit
-from gradcli.recursion import NESTED, Room
 from gradcli.source import Source, Span
 
 _TURNS = 40  # of a loop that are followed one by one

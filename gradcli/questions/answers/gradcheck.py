@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -15,14 +15,21 @@ from gradcli.questions.asked.request import Request
 from gradcli.results import GradcheckResult
 
 if TYPE_CHECKING:
-    from gradcli.questions.coded.jit import Jit
+    from gradcli.questions.coded.perturbed import Perturbed
+
+    Compile = Callable[[Request, int, int, float], Perturbed | None]
 
 
-def gradcheck(loaded: Loaded, request: Request, order: int, jit: Jit) -> GradcheckResult:
-    """The derivatives up to an order, 1 or 2, held against central differences, and each own rule
-    by itself.
+def gradcheck(loaded: Loaded, request: Request, order: int, compile: Compile) -> GradcheckResult:
+    """Derivatives compared with central differences, and each rule of the program by itself.
+
+    Args:
+        loaded: The program.
+        request: Names and inputs.
+        order: The highest order of derivatives, 1 or 2.
+        compile: Gives the code for the check, as `Jit.perturbed` does.
     """
-    jit.perturbed(request, order, 0, 0.0)
+    compile(request, order, 0, 0.0)
     watch = loaded.watch(request)
     calls = OwnCalls()
     done = loaded.execute(request.inputs, request.options, watch, own_calls=calls)
@@ -43,7 +50,7 @@ def gradcheck(loaded: Loaded, request: Request, order: int, jit: Jit) -> Gradche
         return again.session.watched, loaded.output(again, request.of)[1]
 
     def code(values: Mapping[str, Any]) -> Coded | None:
-        made = jit.perturbed(request, order, runs, perf_counter() - start)
+        made = compile(request, order, runs, perf_counter() - start)
         if made is None or made.names != names:
             return None
         found = made.values(request, values)

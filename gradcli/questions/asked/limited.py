@@ -6,10 +6,10 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Concatenate, ParamSpec, TypeVar
 
+from gradcli.cpython import Uncollected
 from gradcli.engine.run.session.watchdog import WATCHDOG, Guard
 from gradcli.engine.values.limits import QUESTION, Meter, Reached
 from gradcli.errors import GradError, LimitError
-from gradcli.garbage import Uncollected
 from gradcli.questions.asked.loaded import Loaded
 from gradcli.questions.asked.request import Options, Request
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from time import perf_counter
 from typing import Any, TypeVar
 
+from gradcli.cpython import Uncollected
 from gradcli.engine.compile import backends
 from gradcli.engine.compile.control import MOST, Control, Left, nowhere
 from gradcli.engine.compile.specialize.tracing.scalarized import Vectors
@@ -30,7 +31,6 @@ from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.data import NUMBERS, holds_finite, np
 from gradcli.engine.values.limits import Reached, meter
 from gradcli.errors import Diagnostic, LimitError
-from gradcli.garbage import Uncollected
 from gradcli.questions.asked.limited import Limited
 from gradcli.questions.asked.loaded import Loaded
 from gradcli.questions.asked.request import Request, not_compiled

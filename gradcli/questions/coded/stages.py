@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from gradcli.cpython import Uncollected
 from gradcli.engine.compile.backends import has_machine_code
 from gradcli.engine.compile.typed import NotCompilable, Program
 from gradcli.engine.run.execution.inputs import Given, check_complete, check_names
 from gradcli.engine.values.data import np
 from gradcli.errors import Diagnostic, ProgramError, UsageError
-from gradcli.garbage import Uncollected
 from gradcli.ir import Input
 from gradcli.questions.asked.loaded import Loaded
 from gradcli.questions.asked.request import Request, not_compiled

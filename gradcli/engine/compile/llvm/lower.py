@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from gradcli.cpython import Room
 from gradcli.engine.compile.llvm.emit import state
 from gradcli.engine.compile.llvm.emit.body import Body, read_word, slot, write_word
 from gradcli.engine.compile.llvm.emit.primitives import Primitives
@@ -27,7 +28,6 @@ from gradcli.engine.compile.typed import (
     type_of,
 )
 from gradcli.engine.compile.walk import has_arrays
-from gradcli.recursion import Room
 
 if TYPE_CHECKING:
     from gradcli.engine.compile.llvm.arrays.body import ArrayBody

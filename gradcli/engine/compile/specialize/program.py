@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, TypeAlias
 
 from gradcli import ir
+from gradcli.cpython import NESTED, Room
 from gradcli.engine.compile.specialize.binding import Array, Binding, Draw, Entry
 from gradcli.engine.compile.specialize.statements import Statements
 from gradcli.engine.compile.specialize.tracing.branches import chosen
@@ -44,7 +45,6 @@ from gradcli.engine.ops.catalog import ops
 from gradcli.engine.values.fields import Fields
 from gradcli.errors import GradError
 from gradcli.record import Record
-from gradcli.recursion import NESTED, Room
 
 
 class Leaf(Record):

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from types import CodeType
 from typing import Any
 
+from gradcli.cpython import NESTED, Room
 from gradcli.engine.run.code.counting import Counting
 from gradcli.engine.run.code.pieces import Pieces, Place
 from gradcli.errors import Diagnostic, ProgramError
@@ -72,7 +73,6 @@ from gradcli.ir.visit import (
     written_around,
 )
 from gradcli.record import Record
-from gradcli.recursion import NESTED, Room
 from gradcli.source import Span
 
 FILENAME = "<grad program>"

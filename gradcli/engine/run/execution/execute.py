@@ -7,6 +7,7 @@ from functools import cache, cached_property, partial
 from types import FrameType, FunctionType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from gradcli.cpython import Room, Uncollected
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.run.code.counting import Counting, Stepping
 from gradcli.engine.run.code.naming import kind_of
@@ -24,7 +25,6 @@ from gradcli.engine.values import refusals
 from gradcli.engine.values.data import Quiet
 from gradcli.engine.values.limits import QUESTION, Counters, Reached, joined_text, meter
 from gradcli.errors import AssertionFailed, Diagnostic, GradError, LimitError, run_error
-from gradcli.garbage import Uncollected
 from gradcli.ir import (
     Apply,
     Augment,
@@ -42,7 +42,6 @@ from gradcli.ir import (
     SetItem,
     SpreadMethod,
 )
-from gradcli.recursion import Room
 from gradcli.source import Source
 
 if TYPE_CHECKING:

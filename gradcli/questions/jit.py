@@ -17,7 +17,7 @@ from gradcli.errors import Diagnostic, LimitError, ProgramError
 from gradcli.ir import For, While
 from gradcli.ir.visit import everything
 from gradcli.questions.asked.loaded import Loaded
-from gradcli.questions.asked.request import Options, Request
+from gradcli.questions.asked.request import Options, Request, not_compiled
 
 if TYPE_CHECKING:
     from gradcli.questions.coded.compiled import Compiled
@@ -107,8 +107,6 @@ class Jit:
         if isinstance(found, Diagnostic):
             raise ProgramError(found)
         if found.lowered.draws:
-            from gradcli.questions.asked.request import not_compiled
-
             raise ProgramError(not_compiled("random numbers are drawn", None))
         return found
 
@@ -248,8 +246,6 @@ def _against(request: Request) -> Diagnostic | None:
     """Why a request is interpreted in any case."""
     options = request.options
     if options.graph or options.kinks or options.plots is not None:
-        from gradcli.questions.asked.request import not_compiled
-
         if options.plots is not None:
             return not_compiled("plots are drawn", "leave out `--plots`")
         return not_compiled("what was recorded is looked at", "leave out `--graph` and `--kinks`")

@@ -1,25 +1,32 @@
-"""How deep Python may recurse here: as deep as a program does whose nesting has a bound."""
+"""How deep Python may recurse here, and when it collects garbage.
+
+The walks over a program recurse no deeper than its blocks and expressions nest, which is bounded.
+"""
 
 from __future__ import annotations
 
+import gc
 import sys
 from _thread import allocate_lock
 from types import FrameType
 
 NESTED = 10_000
-"""More calls than any walk over a program needs, whose blocks and expressions nest a bounded
-number of levels.
-"""
-
+"""More calls than any walk over a program makes within each other."""
 
 STACK = 64 << 20
-"""Bytes of stack that the calls of C which Python allows, 10,000 of them in some versions, fit in:
-so deep it goes into a list of lists to free, print or compare it.
+"""Bytes of C stack that hold the 10,000 nested calls which some versions of Python allow. That many
+are made to free, print or compare a deeply nested list.
 """
+
+_USUAL = 1000
+"""Python's own limit on nested calls."""
+
+_limits: list[int] = []  # Python's limit, then those of the rooms that are open, in any thread
+_changing = allocate_lock()
 
 
 def make_room() -> None:
-    """Let the stack of the process's main thread grow to that, if it may."""
+    """Let the stack of the main thread grow to `STACK`, if the system allows it."""
     try:
         import resource
     except ImportError:  # not a system that has such limits
@@ -30,17 +37,11 @@ def make_room() -> None:
         resource.setrlimit(resource.RLIMIT_STACK, (wanted, hard))
 
 
-_USUAL = 1000
-"""How deep Python lets functions call each other where nobody has asked for more."""
-
-
-_limits: list[int] = []  # Python's, then those of the rooms that are open, in any thread
-_changing = allocate_lock()
-
-
 class Room:
-    """A stretch in which functions may call each other so many deep, wherever it begins. Python has
-    one limit for all threads: it stays as high as the rooms need that are still open in others.
+    """A stretch in which functions may call each other `calls` levels deeper than where it begins.
+
+    Python has one limit for all threads: it stays as high as the rooms need that other threads have
+    open.
     """
 
     __slots__ = ("_limit", "_calls")
@@ -51,9 +52,8 @@ class Room:
     def __enter__(self) -> None:
         with _changing:
             before = sys.getrecursionlimit()
-            depth = (
-                before if before <= _USUAL else _depth()
-            )  # at most that; each run would feel a count
+            # counting frames would slow down each run: the usual limit bounds the depth
+            depth = before if before <= _USUAL else _depth()
             self._limit = max(before, depth + self._calls)
             if not _limits:
                 _limits.append(before)
@@ -77,3 +77,20 @@ def _depth() -> int:
         depth += 1
         frame = frame.f_back
     return depth
+
+
+class Uncollected:
+    """A stretch without garbage collection, for work that makes many objects with few cycles.
+
+    A graph's objects stay: looking through them for cycles would take longer than making them.
+    """
+
+    __slots__ = ("_collecting",)
+
+    def __enter__(self) -> None:
+        self._collecting = gc.isenabled()
+        gc.disable()
+
+    def __exit__(self, *error: object) -> None:
+        if self._collecting:
+            gc.enable()

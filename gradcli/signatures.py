@@ -43,11 +43,6 @@ _FIRST = (  # the longer of two that begin alike comes first
 )
 
 
-def seems_text(data: bytes) -> bool:
-    """Whether the first bytes of what may be UTF-8 are those of a text."""
-    return b"\0" not in data[:_LOOKED_AT]
-
-
 def signature(data: bytes) -> Signature | None:
     """What a file is that is no UTF-8 text, None if its first bytes do not tell.
 

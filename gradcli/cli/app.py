@@ -8,8 +8,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from gradcli import __version__
-from gradcli.cli.line.command import SETTINGS, Command, help_text
-from gradcli.cli.line.completion import VARIABLE
+from gradcli.cli.line.command import SETTINGS, VARIABLE, Command, help_text
 from gradcli.cli.terminal.terminal import write_message, write_output
 
 _MODULES = {

@@ -3,8 +3,7 @@
 import os
 from contextlib import suppress
 
-from gradcli.cli.line.command import command
-from gradcli.cli.line.completion import VARIABLE
+from gradcli.cli.line.command import VARIABLE, command
 from gradcli.cli.line.options import MESSAGES, Line
 
 

@@ -18,15 +18,13 @@ COMMAND = {
     "cli/commands/both.py": '''
 from gradcli.cli.line.command import command
 from gradcli.cli.line.options import LIMITS, MESSAGES, PROGRAM, RESULT, Line
-from gradcli.cli.rows.inquiry import Inquiry
+from gradcli.cli.rows.inquiry import ask
 
 
 @command(*PROGRAM, *RESULT, *LIMITS, *MESSAGES, view="derivative")
 def both(line: Line) -> None:
     """Value and gradient, by each input."""
-    inquiry = Inquiry(line)
-    inquiry.load()
-    inquiry.answer("grad")
+    ask(line, "grad")
 ''',
 }
 OPTION = {
@@ -36,7 +34,10 @@ OPTION = {
     ),
     "cli/commands/grad.py": (
         ('"cotangent",', '"cotangent", "twice",'),
-        ("cotangent=weights", "cotangent=2.0 if line.twice else weights"),
+        (
+            'ask(line, "grad")',
+            'line.cotangent = "2.0" if line.twice else line.cotangent\n    ask(line, "grad")',
+        ),
     ),
 }
 FORM = {

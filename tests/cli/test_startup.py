@@ -145,3 +145,25 @@ def test_what_draws_is_loaded_by_what_draws(imported):
     views = {"gradcli.views", "gradcli.render.trace", "gradcli.render.looks"}
     assert not views & imported("grad on numbers")
     assert "gradcli.views" in imported("trace on numbers")
+
+
+MOST = {  # modules of gradcli that a command imports: each takes a tenth of a millisecond
+    "run on numbers": 126,
+    "grad on numbers": 133,
+    "grad on tensors": 145,
+    "the help": 27,
+}
+
+
+@pytest.mark.parametrize("case", MOST)
+def test_a_command_imports_few_modules(case, imported):
+    found = sorted(name for name in imported(case) if name.partition(".")[0] == "gradcli")
+    assert len(found) <= MOST[case], f"{case} imports {len(found)}: {found}"
+
+
+@pytest.mark.parametrize(
+    "later",
+    ["cli.line.completion", "cli.terminal.progress", "questions.coded", "signatures", "views"],
+)
+def test_what_other_commands_need_is_not_imported(later, imported):
+    assert f"gradcli.{later}" not in imported("run on numbers") | imported("grad on numbers")

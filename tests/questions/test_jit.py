@@ -13,8 +13,9 @@ import pytest
 from gradcli.engine.compile import backends
 from gradcli.errors import GradError, InputError, LimitError, ProgramError
 from gradcli.program import Limits, Options, Program, load
+from gradcli.questions import jit
 from gradcli.questions.asked.request import request
-from gradcli.questions.coded import jit, perturbed
+from gradcli.questions.coded import perturbed
 from gradcli.questions.coded.compiled import compile_question
 from gradcli.questions.coded.warmup import Warmup
 from gradcli.questions.jit import Jit

@@ -24,20 +24,8 @@ if TYPE_CHECKING:
 
 
 @command(
-    *(
-        *PROGRAM,
-        "wrt",
-        "of",
-        "mode",
-        "ignore",
-        "ir",
-        "stage",
-        "form",
-        "json",
-        "output",
-        "quiet",
-        *MESSAGES,
-    ),
+    *(*PROGRAM, "wrt", "of", "mode", "ignore", "ir", "stage"),
+    *("form", "json", "output", "quiet", *MESSAGES),
     view="findings",
 )
 def check(line: Line) -> None:

@@ -1,21 +1,13 @@
 """`gradcli grad`."""
 
 from gradcli.cli.line.command import command
-from gradcli.cli.line.inputs import constant
 from gradcli.cli.line.options import LIMITS, MESSAGES, PROGRAM, RESULT, ROWS, Line
-from gradcli.cli.rows.inquiry import Inquiry
+from gradcli.cli.rows.inquiry import ask
 
 
 @command(
-    *PROGRAM,
-    *ROWS,
-    "wrt",
-    "cotangent",
-    "several",
-    "kinks",
-    *RESULT,
-    *LIMITS,
-    *MESSAGES,
+    *(*PROGRAM, *ROWS, "wrt", "cotangent", "several", "kinks"),
+    *(*RESULT, *LIMITS, *MESSAGES),
     view="derivative",
 )
 def grad(line: Line) -> None:
@@ -29,7 +21,4 @@ def grad(line: Line) -> None:
       gradcli grad cooling.grad --wrt k,T0 k=0.2 --json
       printf 'x\n1\n2\n' | gradcli grad 'x ** 2' --rows -
     """
-    inquiry = Inquiry(line)
-    inquiry.load()
-    weights = constant(line.cotangent, "--cotangent")
-    inquiry.answer("grad", wrt=inquiry.names, cotangent=weights)
+    ask(line, "grad")

@@ -2,7 +2,7 @@
 
 from gradcli.cli.line.command import command
 from gradcli.cli.line.options import LIMITS, MESSAGES, PROGRAM, ROWS, Line
-from gradcli.cli.rows.inquiry import Inquiry
+from gradcli.cli.rows.inquiry import ask
 
 
 @command(
@@ -23,6 +23,4 @@ def gradcheck(line: Line) -> None:
       printf 'x\n1\n2\n' | gradcli gradcheck 'log(x)' --rows -
       if gradcli gradcheck rosenbrock.grad -q; then echo right; fi
     """
-    inquiry = Inquiry(line)
-    inquiry.load()
-    inquiry.answer("gradcheck", bar="runs", wrt=inquiry.names, of=line.of, order=line.order)
+    ask(line, "gradcheck", bar="runs")

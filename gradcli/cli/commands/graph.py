@@ -1,7 +1,6 @@
 """`gradcli graph`."""
 
 from gradcli.cli.line.command import command
-from gradcli.cli.line.inputs import constant
 from gradcli.cli.line.options import LIMITS, MESSAGES, PROGRAM, Line
 from gradcli.cli.rows.inquiry import Inquiry
 from gradcli.cli.terminal.failures import usage
@@ -27,6 +26,4 @@ def graph(line: Line) -> None:
     from gradcli.render.looks import detailed
 
     inquiry.load()
-    weights = constant(line.cotangent, "--cotangent")
-    more = detailed(inquiry.target.form, inquiry.look)
-    inquiry.answer("graph", wrt=inquiry.names, of=line.of, cotangent=weights, detailed=more)
+    inquiry.answer("graph", detailed=detailed(inquiry.target.form, inquiry.look))

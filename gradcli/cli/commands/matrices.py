@@ -1,9 +1,8 @@
 """`gradcli jacobian` and `hessian`."""
 
 from gradcli.cli.line.command import command
-from gradcli.cli.line.inputs import constant
 from gradcli.cli.line.options import LIMITS, MESSAGES, PROGRAM, RESULT, ROWS, Line
-from gradcli.cli.rows.inquiry import Inquiry
+from gradcli.cli.rows.inquiry import ask
 
 
 @command(*PROGRAM, *ROWS, "wrt", "mode", "several", *RESULT, *LIMITS, *MESSAGES, view="derivative")
@@ -16,24 +15,12 @@ def jacobian(line: Line) -> None:
       gradcli jacobian two_bodies.grad --wrt velocity --mode forward --json
       gradcli jacobian two_bodies.grad --wrt velocity -o jacobian.npy
     """
-    inquiry = Inquiry(line)
-    inquiry.load()
-    inquiry.answer("jacobian", bar="directions", wrt=inquiry.names, mode=line.mode)
+    ask(line, "jacobian", bar="directions")
 
 
 @command(
-    *(
-        *PROGRAM,
-        *ROWS,
-        "wrt",
-        "cotangent",
-        "diagonal",
-        "mode",
-        "several",
-        *RESULT,
-        *LIMITS,
-        *MESSAGES,
-    ),
+    *(*PROGRAM, *ROWS, "wrt", "cotangent", "diagonal", "mode", "several"),
+    *(*RESULT, *LIMITS, *MESSAGES),
     view="derivative",
 )
 def hessian(line: Line) -> None:
@@ -44,14 +31,4 @@ def hessian(line: Line) -> None:
       gradcli samples rosenbrock -o .
       gradcli hessian rosenbrock.grad --diagonal -r
     """
-    inquiry = Inquiry(line)
-    inquiry.load()
-    weights = constant(line.cotangent, "--cotangent")
-    inquiry.answer(
-        "hessian",
-        bar="directions",
-        wrt=inquiry.names,
-        cotangent=weights,
-        diagonal=line.diagonal,
-        mode=line.mode,
-    )
+    ask(line, "hessian", bar="directions")

@@ -1,9 +1,8 @@
 """`gradcli jvp`, `vjp` and `hvp`: derivatives times a direction or weights."""
 
 from gradcli.cli.line.command import command
-from gradcli.cli.line.inputs import constant, directions
 from gradcli.cli.line.options import LIMITS, MESSAGES, PROGRAM, RESULT, ROWS, Line
-from gradcli.cli.rows.inquiry import Inquiry
+from gradcli.cli.rows.inquiry import ask
 
 
 @command(*PROGRAM, *ROWS, "tangent", "several", *RESULT, *LIMITS, *MESSAGES, view="derivative")
@@ -15,10 +14,7 @@ def jvp(line: Line) -> None:
       gradcli samples cooling -o .
       gradcli jvp cooling.grad --tangent k=1
     """
-    inquiry = Inquiry(line)
-    inquiry.load()
-    direction = directions(line.tangent)
-    inquiry.answer("jvp", tangents=direction)
+    ask(line, "jvp")
 
 
 @command(
@@ -32,25 +28,12 @@ def vjp(line: Line) -> None:
       gradcli run 'ones(2)' -o weights.npy
       gradcli vjp 'w @ x' 'w=[[1, 2], [3, 4]]' 'x=[1, 0]' --cotangent @weights.npy --wrt x
     """
-    inquiry = Inquiry(line)
-    inquiry.load()
-    weights = constant(line.cotangent, "--cotangent")
-    inquiry.answer("vjp", wrt=inquiry.names, cotangent=weights)
+    ask(line, "vjp")
 
 
 @command(
-    *(
-        *PROGRAM,
-        *ROWS,
-        "tangent",
-        "wrt",
-        "cotangent",
-        "mode",
-        "several",
-        *RESULT,
-        *LIMITS,
-        *MESSAGES,
-    ),
+    *(*PROGRAM, *ROWS, "tangent", "wrt", "cotangent", "mode", "several"),
+    *(*RESULT, *LIMITS, *MESSAGES),
     view="derivative",
 )
 def hvp(line: Line) -> None:
@@ -61,14 +44,4 @@ def hvp(line: Line) -> None:
       gradcli samples rosenbrock -o .
       gradcli hvp rosenbrock.grad --tangent 'x=[1, 0]' --mode reverse
     """
-    inquiry = Inquiry(line)
-    inquiry.load()
-    direction = directions(line.tangent)
-    weights = constant(line.cotangent, "--cotangent")
-    inquiry.answer(
-        "hvp",
-        tangents=direction,
-        wrt=inquiry.names,
-        cotangent=weights,
-        mode=line.mode,
-    )
+    ask(line, "hvp")

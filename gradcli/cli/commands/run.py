@@ -38,12 +38,13 @@ def run(line: Line) -> None:
     """
     inquiry = Inquiry(line)
     inquiry.settle()
+    target = inquiry.target if inquiry.records is None else inquiry.row_target
     inquiry.load()
     wanted = partial(_wanted, inquiry.shown)
     kept: list[str] = []
-    echo = Echo(_destination(inquiry.target, kept))
+    echo = Echo(_destination(target, kept))
     drawing = None if line.plots is None else _drawing(line.plots)
-    for_person = inquiry.target.is_for_person and inquiry.records is None
+    for_person = target.is_for_person and inquiry.records is None
     settings = inquiry.settings(echo, grad_fn=for_person, plots=drawing)
     query = Query(inquiry.program, "run", {})
     if inquiry.records is not None:

@@ -1,7 +1,7 @@
 """`gradcli trace`."""
 
 from gradcli.cli.line.command import command
-from gradcli.cli.line.inputs import constant, directions
+from gradcli.cli.line.inputs import directions
 from gradcli.cli.line.options import LIMITS, MESSAGES, PROGRAM, Line
 from gradcli.cli.line.output import decided
 from gradcli.cli.rows.inquiry import Inquiry
@@ -30,14 +30,6 @@ def trace(line: Line) -> None:
         raise usage("`--mode reverse` and `--tangent` exclude each other")
     if line.mode == "forward" and line.cotangent is not None:
         raise usage("`--mode forward` and `--cotangent` exclude each other")
-    weights = constant(line.cotangent, "--cotangent")
+    every = line.every or not decided(inquiry.target, line.forms).is_for_person
     tangents = directions(line.tangent) if line.tangent else {}
-    inquiry.answer(
-        "trace",
-        wrt=inquiry.names,
-        of=line.of,
-        cotangent=weights,
-        tangents=tangents,
-        mode=line.mode,
-        every=line.every or not decided(inquiry.target, line.forms).is_for_person,
-    )
+    inquiry.answer("trace", tangents=tangents, every=every)

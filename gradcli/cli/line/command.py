@@ -31,6 +31,9 @@ class _Made(TyperCommand):
         self._body(Line(whole=ctx.obj, forms=self._forms, **given))
 
 
+VARIABLE = "_GRADCLI_COMPLETE"
+"""The variable by which a shell asks for completions, and for the text that makes it ask."""
+
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 

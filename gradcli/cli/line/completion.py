@@ -1,67 +1,76 @@
-"""What the shell completes after a program has been named: its inputs and names."""
+"""Completes words for the shell: inputs and names of the program, operations, codes, samples."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gradcli.program import Program
 
-VARIABLE = "_GRADCLI_COMPLETE"
-"""The variable by which a shell asks for completions, and for the text that makes it ask."""
+
+def complete(what: str, ctx: Any, begun: str) -> list[str]:
+    """The words that go on from what the shell has of one.
+
+    Args:
+        what: Which words: the name of a function below, without its underscore.
+        ctx: The command line so far, as typer's context.
+        begun: The word so far.
+    """
+    before, comma, name = begun.rpartition(",") if what in _SEPARATED else ("", "", begun)
+    return [f"{before}{comma}{word}" for word in _WORDS[what](ctx) if word.startswith(name)]
 
 
-def inputs(ctx: Any, args: list[str], incomplete: str) -> list[str]:
+def _inputs(ctx: Any) -> list[str]:
     """`NAME=` for the program's inputs; before a program is named, what the shell offers."""
     program = _program(ctx)
-    return [] if program is None else _beginning(incomplete, [f"{n}=" for n in program.inputs])
+    return [] if program is None else [f"{name}=" for name in program.inputs]
 
 
-def tangents(ctx: Any, args: list[str], incomplete: str) -> list[str]:
+def _tangents(ctx: Any) -> list[str]:
     """`NAME=` for the names that a direction can have."""
+    return [f"{name}=" for name in _watchable(ctx)]
+
+
+def _watchable(ctx: Any) -> Sequence[str]:
+    """Names that a derivative can be taken by."""
     program = _program(ctx)
-    return [] if program is None else _beginning(incomplete, [f"{n}=" for n in program.watchable])
+    return () if program is None else program.watchable
 
 
-def watchable(ctx: Any, args: list[str], incomplete: str) -> list[str]:
-    """Names that a derivative can be taken by; several are separated by commas."""
-    program = _program(ctx)
-    return [] if program is None else _after_comma(incomplete, program.watchable)
-
-
-def names(ctx: Any, args: list[str], incomplete: str) -> list[str]:
+def _names(ctx: Any) -> Sequence[str]:
     """All top-level names of the program."""
     program = _program(ctx)
-    return [] if program is None else _after_comma(incomplete, program.names)
+    return () if program is None else program.names
 
 
-def operations(ctx: Any, args: list[str], incomplete: str) -> list[str]:
+def _operations(ctx: Any) -> list[str]:
     """Names of built-in operations."""
     from gradcli.program import operations
 
-    return _beginning(incomplete, [operation.name for operation in operations()])
+    return [operation.name for operation in operations()]
 
 
-def topics(ctx: Any, args: list[str], incomplete: str) -> list[str]:
+def _topics(ctx: Any) -> list[str]:
     """Commands and pages of the documentation."""
     from gradcli.cli.terminal.shipped import TOPICS
 
-    return _beginning(incomplete, [*ctx.find_root().command.list_commands(ctx), *TOPICS])
+    return [*ctx.find_root().command.list_commands(ctx), *TOPICS]
 
 
-def codes(ctx: Any, args: list[str], incomplete: str) -> list[str]:
+def _codes(ctx: Any) -> Iterable[str]:
     """Codes of errors and warnings."""
     from gradcli.codes import CODES
 
-    return _beginning(incomplete, list(CODES))
+    return CODES
 
 
-def samples(ctx: Any, args: list[str], incomplete: str) -> list[str]:
+def _samples(ctx: Any) -> Iterable[str]:
     """Names of sample programs and their data."""
     from gradcli.cli.terminal.shipped import samples
 
-    return _beginning(incomplete, list(samples()))
+    return samples()
 
 
 def _program(ctx: Any) -> Program | None:
@@ -71,7 +80,7 @@ def _program(ctx: Any) -> Program | None:
     from gradcli.errors import GradError
     from gradcli.program import decode, load_source
 
-    # behind an option that waits for its value, the arguments are left over
+    # after an option that waits for its value, typer leaves the arguments in `args`
     arguments = [*(ctx.params.get("arguments") or ()), *ctx.args]
     expressions = ctx.params.get("expression")
     with suppress(GradError):
@@ -82,10 +91,11 @@ def _program(ctx: Any) -> Program | None:
     return None
 
 
-def _after_comma(incomplete: str, known: tuple[str, ...]) -> list[str]:
-    before, comma, begun = incomplete.rpartition(",")
-    return [f"{before}{comma}{name}" for name in _beginning(begun, known)]
-
-
-def _beginning(begun: str, known: list[str] | tuple[str, ...]) -> list[str]:
-    return [name for name in known if name.startswith(begun)]
+_WORDS: dict[str, Callable[[Any], Iterable[str]]] = {
+    found.__name__.removeprefix("_"): found
+    for found in (
+        *(_inputs, _tangents, _watchable, _names),
+        *(_operations, _topics, _codes, _samples),
+    )
+}
+_SEPARATED = ("watchable", "names")  # several of them stand between commas

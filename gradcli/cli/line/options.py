@@ -5,8 +5,6 @@ from typing import Any, Literal, Protocol
 
 from typer.core import TyperArgument, TyperOption
 
-from gradcli.cli.line import completion
-
 
 class Field:
     """How a field of the line is given: by `make`, an option or argument of typer, of these names
@@ -38,6 +36,17 @@ def argument(*, default: Any = None, **settings: Any) -> Any:
     return Field(TyperArgument, (), default, settings)
 
 
+def completed(what: str) -> Callable[..., list[str]]:
+    """A function for typer that completes a word, as `completion.complete` does."""
+
+    def words(ctx: Any, args: list[str], incomplete: str) -> list[str]:
+        from gradcli.cli.line.completion import complete
+
+        return complete(what, ctx, incomplete)
+
+    return words
+
+
 PRECISION = 6
 """Significant digits for people, where nothing else is asked."""
 
@@ -53,26 +62,30 @@ class Whole(Protocol):
 
 
 class Line:
-    """What a command line asks for, a field an option; what a command does not take is as if it
-    were not asked for. `form` gets its values and help from the forms of the command, which
-    `forms` names; `whole` is the command line as a whole.
+    """A command line, with a field for each option. An option that the command does not take has
+    its default. `form` gets its values and help from the forms of the command.
+
+    Fields:
+        whole: The command line as a whole.
+        forms: The forms of output that the command has.
+        takes: The options that the command takes.
     """
 
     arguments: list[str] | None = argument(
         metavar="[FILE] [NAME=VALUE]...",
         help="The program: a file, its text, - or nothing for standard input. NAME=VALUE gives "
         "an input, NAME=@FILE reads it: .json, .npy, .npz:KEY, .csv:COLUMN, .txt.",
-        autocompletion=completion.inputs,
+        autocompletion=completed("inputs"),
     )
     name: str | None = argument(
         metavar="[NAME]",
         help="An operation, its sign, or words to search for; all without it.",
-        autocompletion=completion.operations,
+        autocompletion=completed("operations"),
     )
     topic: str | None = argument(
         metavar="[COMMAND|PAGE]",
         help="A command, or a page of the documentation; the list of both without it.",
-        autocompletion=completion.topics,
+        autocompletion=completed("topics"),
     )
     shell: Literal["bash", "zsh", "fish", "powershell"] = argument(
         default="bash", metavar="SHELL", help="bash, zsh, fish or powershell."
@@ -80,10 +93,10 @@ class Line:
     code: str | None = argument(
         metavar="[CODE]",
         help="The code in the brackets of a message; all of them without it.",
-        autocompletion=completion.codes,
+        autocompletion=completed("codes"),
     )
     sample: str | None = argument(
-        metavar="[NAME]", help="A sample; all without it.", autocompletion=completion.samples
+        metavar="[NAME]", help="A sample; all without it.", autocompletion=completed("samples")
     )
     folder: str | None = option(
         "-o", "--output", metavar="FOLDER", help="Write files into this folder."
@@ -132,7 +145,7 @@ class Line:
         default=1, min=1, max=256, metavar="N", help="Processes or threads for --rows (1)."
     )
     show: list[str] | None = option(
-        metavar="NAME,..", help="Print these names; repeatable.", autocompletion=completion.names
+        metavar="NAME,..", help="Print these names; repeatable.", autocompletion=completed("names")
     )
     ignore: list[str] | None = option(
         metavar="CODE,..", help="Leave out these warnings; repeatable."
@@ -163,13 +176,13 @@ class Line:
     tangent: list[str] | None = option(
         metavar="NAME=VALUE",
         help="Direction by this name; repeatable, zero by the others.",
-        autocompletion=completion.tangents,
+        autocompletion=completed("tangents"),
     )
     wrt: list[str] | None = option(
         metavar="NAME,..",
         help="Differentiate by these names; repeatable. Without it by the params, else by the "
         "floats among the inputs and names given.",
-        autocompletion=completion.watchable,
+        autocompletion=completed("watchable"),
     )
     cotangent: str | None = option(metavar="VALUE", help="Weights of a result that is not scalar.")
     diagonal: bool = flag("--diagonal", help="Only the Hessian's diagonal.")
@@ -180,18 +193,18 @@ class Line:
     of: str | None = option(
         metavar="NAME",
         help="Take this top-level name as the result.",
-        autocompletion=completion.names,
+        autocompletion=completed("names"),
     )
     over: str | None = option(
         metavar="NAME=FROM:TO[:POINTS]",
         help="The input to go over, its first and last value, and how many points (200).",
-        autocompletion=completion.inputs,
+        autocompletion=completed("inputs"),
     )
     several: list[str] | None = option(
         "--of",
         metavar="NAME,..",
         help="Take these top-level names as results; repeatable.",
-        autocompletion=completion.names,
+        autocompletion=completed("names"),
     )
     order: int = option(
         default=1, min=1, max=2, metavar="N", help="Highest derivatives to check (1)."
@@ -231,7 +244,7 @@ class Line:
     )
 
     def __init__(self, *, whole: Whole, forms: tuple[str, ...], **given: Any) -> None:
-        self.whole, self.forms = whole, forms
+        self.whole, self.forms, self.takes = whole, forms, given.keys()
         self.__dict__.update(_NOT_ASKED)
         self.__dict__.update(given)
 

@@ -126,9 +126,14 @@ def _dialect(line: Line) -> Dialect:
 _SEPARATORS = {"tab": "\t", "\\t": "\t", "space": " "}
 
 
+def row_target(target: Target, asked: Batch) -> Target:
+    """Where rows go, with their form decided; errors as of `row_form`."""
+    return Target(row_form(target, asked), target.path, target.color)
+
+
 def row_form(target: Target, asked: Batch) -> str:
-    """How rows are written: where nothing else is asked as a table on a terminal, as they are read
-    elsewhere.
+    """The form of rows: without a request a table on a terminal, elsewhere the form in which they
+    are read.
 
     Raises:
         UsageError: If they cannot be written as the target asks.

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from gradcli.cli.line.arguments import split_names
-from gradcli.cli.line.inputs import load
+from gradcli.cli.line.inputs import constant, directions, load
 from gradcli.cli.line.options import Line
 from gradcli.cli.line.output import Target, choose, decided, look
 from gradcli.cli.rows.query import Query, Question
 from gradcli.cli.terminal.failures import usage
 from gradcli.cli.terminal.messages import Telling
-from gradcli.cli.terminal.progress import progress
 from gradcli.cli.terminal.terminal import print_message
 from gradcli.errors import Diagnostic, GradError
 from gradcli.formats.writers.forms import FORMS, ValueParts, parts_of
@@ -25,6 +24,17 @@ if TYPE_CHECKING:
     from gradcli.cli.line.records import Batch
     from gradcli.program import Options
     from gradcli.results import Look
+
+
+_ASKED = ("of", "mode", "order", "diagonal")
+"""Options that are arguments of questions as they stand."""
+
+
+def ask(line: Line, name: str, *, bar: str | None = None) -> None:
+    """Answer a command line by a question alone. Arguments as of `Inquiry.answer`."""
+    inquiry = Inquiry(line)
+    inquiry.load()
+    inquiry.answer(name, bar=bar)
 
 
 def _as_it_is(result: Any) -> Any:
@@ -58,12 +68,23 @@ class Inquiry:
         self.limits = _limits(line)
 
     def settle(self) -> None:
-        """Decide the form of the answer.
+        """Decide the form of the answer, except that of rows.
 
         Raises:
             UsageError: If it has no room for what is asked beside the answer.
         """
-        self.target = _target(self._line, self.target, self.records)
+        target = decided(self.target, self._line.forms)
+        _check_room(self._line, target, self.records)
+        if self.records is None:
+            self.target = target
+
+    @property
+    def row_target(self) -> Target:
+        """Where the answers to rows go, the form decided."""
+        from gradcli.cli.line.records import row_target
+
+        assert self.records is not None, "no --rows"
+        return row_target(self.target, self.records)
 
     def load(self) -> None:
         """Load the program, and the values that it is given."""
@@ -105,23 +126,38 @@ class Inquiry:
         os._exit(error.status)
 
     def answer(self, name: str, *, bar: str | None = None, **asked: Any) -> None:
-        """Ask a question at the inputs, or at every row, and write the answer: the question is a
-        method of the program, and what it is asked beside them and the results that --of names.
+        """Ask a question at the inputs, or at every row, and write the answer.
 
         Args:
-            name: The method.
-            bar: What a bar shows the progress of, if the question may take long.
-            **asked: What else it is asked.
+            name: The question: a method of the program.
+            bar: The noun of a progress bar, if the question may take long.
+            **asked: Arguments of the method, beside those that options of the command give.
         """
-        query = self._query(name, asked)
-        with progress(bar or "", self.telling, silent=bar is None or bool(self.records)) as shown:
-            settings = self.settings(progress=shown.advance)
-            self.settle()
-            if self.records is not None:
-                self.answer_rows(query, settings)
-                return
-            result, content = self.found(query, settings)
+        query = self._query(name, {**self._asked(asked), **asked})
+        self.settle()
+        if self.records is not None:
+            self.answer_rows(query, self.settings())
+            return
+        if bar is None:
+            result, content = self.found(query, self.settings())
+        else:
+            from gradcli.cli.terminal.progress import progress
+
+            with progress(bar, self.telling) as shown:
+                result, content = self.found(query, self.settings(progress=shown.advance))
         self.write(result, content)
+
+    def _asked(self, known: Collection[str]) -> dict[str, Any]:
+        """The arguments of a question that options of the command give, and nobody else."""
+        line = self._line
+        found = {name: getattr(line, name) for name in _ASKED if name in line.takes}
+        if "wrt" in line.takes:
+            found["wrt"] = self.names
+        if "tangent" in line.takes and "tangents" not in known:
+            found["tangents"] = directions(line.tangent)
+        if "cotangent" in line.takes and "cotangent" not in known:
+            found["cotangent"] = constant(line.cotangent, "--cotangent")
+        return found
 
     def _query(self, name: str, asked: Mapping[str, Any]) -> Query:
         of = split_names(self._line.several, "--of")
@@ -175,9 +211,12 @@ class Inquiry:
         answer_rows(asked, self.records, self.target, self.telling)
 
 
-def _target(line: Line, chosen: Target, records: Batch | None) -> Target:
-    """Where the answer goes, its form decided."""
-    target = decided(chosen, line.forms)
+def _check_room(line: Line, target: Target, records: Batch | None) -> None:
+    """Refuse what has no place beside the answer in the target's form.
+
+    Raises:
+        UsageError: If the line asks for such a thing.
+    """
     if len(split_names(line.several, "--of") or ()) > 1:
         beside = "several results"
     elif records is not None:
@@ -188,13 +227,8 @@ def _target(line: Line, chosen: Target, records: Batch | None) -> Target:
         raise usage(f"`--graph` does not go with {beside}", "`gradcli graph` draws it alone")
     if line.kinks and beside:
         raise usage(f"`--kinks` does not go with {beside}")
-    if records is None:
-        return target
-    if line.plots is not None:
+    if line.plots is not None and records is not None:
         raise usage("`--plots` does not go with --rows")
-    from gradcli.cli.line.records import row_form
-
-    return Target(row_form(chosen, records), chosen.path, chosen.color)
 
 
 def _limits(line: Line) -> Limits:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from gradcli.cli.line.output import Target
-from gradcli.cli.line.records import Batch
+from gradcli.cli.line.records import Batch, row_target
 from gradcli.cli.rows.many_rows import Piece, many_rows, takes_code
 from gradcli.cli.rows.query import Question
 from gradcli.cli.rows.row_writer import Answer, Kept, RowWriter, Said, Text, Together, refused
@@ -49,6 +49,7 @@ def answer_rows(question: Question, asked: Batch, target: Target, telling: Telli
     """
     question.program.check_given(question.inputs)
     wanted = _wanted(question, asked.rows)
+    target = row_target(target, asked)
     kind = target.form
     met: set[str] = set()  # the codes of warnings, by this process: only the first is told
 

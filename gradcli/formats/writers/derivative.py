@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradcli.formats.texts.fields import named
-from gradcli.formats.writers.forms import ValueParts
+from gradcli.formats.writers.forms import ValueParts, named
 from gradcli.results import Derivative, Several, Value
 
 

@@ -51,10 +51,21 @@ class ValueParts(Parts):
         return table(self.fields())
 
     def lines(self) -> str:
-        """Lines for pipes."""
-        from gradcli.formats.writers.plain import fields_plain
+        """`name<TAB>value` lines for pipes."""
+        from gradcli.formats.texts.literal import literal
 
-        return fields_plain(self.fields())
+        return "".join(f"{name}\t{literal(value)}\n" for name, value in self.fields().items())
+
+
+def named(name: str, value: Any) -> dict[str, Value]:
+    """The values in nested dictionaries, by names such as `hessian.w.b`; another value by its
+    own.
+    """
+    if not isinstance(value, dict):
+        return {name: value}
+    return {
+        n: v for inner, part in value.items() for n, v in named(f"{name}.{inner}", part).items()
+    }
 
 
 Whole: TypeAlias = Callable[[Any, str], str | bytes]
@@ -79,9 +90,9 @@ def _table(form: str) -> Whole:
 
 
 def _raw(parts: ValueParts, path: str) -> str:
-    from gradcli.formats.writers.raw import raw
+    from gradcli.formats.texts.literal import numbers
 
-    return raw(parts.numbers())
+    return "".join(f"{number}\n" for value in parts.numbers() for number in numbers(value))
 
 
 def _npy(parts: ValueParts, path: str) -> bytes:

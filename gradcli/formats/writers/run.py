@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from gradcli.errors import Diagnostic, UsageError
-from gradcli.formats.texts.fields import named
-from gradcli.formats.writers.forms import ValueParts
+from gradcli.formats.writers.forms import ValueParts, named
 from gradcli.results import RunResult, Value
 
 

@@ -79,6 +79,13 @@ def test_refusals(cli, options, stdin, status, message, help):
     assert help is None or f"help: {help}" in err, err
 
 
+@pytest.mark.parametrize("command", ["grad", "gradcheck", "jacobian", "hessian"])
+def test_a_missing_column_is_told_before_a_form_that_rows_have_not(cli, command):
+    for program, expected in (("w ** 2", 4), ("x ** 2", 2)):
+        status, _, err = cli(command, program, "--rows", "-", "-f", "plain", stdin="x\n1\n")
+        assert status == expected, f"{command} {program}: {err}"
+
+
 def test_a_last_line_counts_what_was_left_out(cli):
     _, _, err = cli(*SQUARE, "--on-error", "ignore", stdin=CSV)
     last = "gradcli: warning[rows-left-out]: 1 of 3 rows left out, the first at line 3"

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import os
-from typing import IO, Any, NamedTuple, cast
+from importlib import import_module
+from typing import IO, Any, NamedTuple
+
+_MODULES = {".gz": "gzip", ".bz2": "bz2", ".xz": "lzma"}
+"""The module that opens files of a suffix."""
 
 
 class Opened(NamedTuple):
@@ -25,27 +29,15 @@ def open_bytes(name: str) -> Opened:
         ValueError: If its name is none.
     """
     bare, suffix = os.path.splitext(name)
-    failures: list[type[Exception]] = [OSError]
-    opener: Any = open
-    if suffix in (".gz", ".bz2", ".xz"):
-        failures.append(EOFError)
-        if suffix == ".gz":
-            import gzip
-            import zlib
-
-            opener = gzip.open
-            failures.append(zlib.error)
-        elif suffix == ".bz2":
-            import bz2
-
-            opener = bz2.open
-        else:
-            import lzma
-
-            opener = lzma.open
-            failures.append(lzma.LZMAError)
-    else:
-        bare = name
-    stream = cast(IO[bytes], opener(name, "rb"))
-    size = os.path.getsize(name) if bare == name and os.path.isfile(name) else None
-    return Opened(stream, bare, tuple(failures), size)
+    if suffix not in _MODULES:
+        stream: Any = open(name, "rb")  # noqa: SIM115  # by the one who reads it
+        return Opened(
+            stream, name, (OSError,), os.path.getsize(name) if os.path.isfile(name) else None
+        )
+    found = import_module(_MODULES[suffix])
+    failures = [OSError, EOFError]
+    if suffix == ".gz":
+        failures.append(import_module("zlib").error)
+    elif suffix == ".xz":
+        failures.append(found.LZMAError)
+    return Opened(found.open(name, "rb"), bare, tuple(failures), None)

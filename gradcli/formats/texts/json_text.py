@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from gradcli.errors import Diagnostic
 from gradcli.formats.texts.literal import literal, quote
@@ -22,14 +21,11 @@ def diagnostic_json(diagnostic: Diagnostic) -> str:
     source = diagnostic.source
     return json_object(
         {
-            "severity": quote(diagnostic.severity),
-            "code": quote(diagnostic.code),
-            "message": quote(diagnostic.message),
+            **fields_json(diagnostic, ("severity", "code", "message")),
             "file": literal(source.name if source and diagnostic.span else None),
             **_range(source, diagnostic.span),
             "labels": array(labels),
-            "notes": array(map(quote, diagnostic.notes)),
-            "help": literal(diagnostic.help),
+            **fields_json(diagnostic, ("notes", "help")),
         }
     )
 
@@ -37,15 +33,8 @@ def diagnostic_json(diagnostic: Diagnostic) -> str:
 def warning_json(diagnostic: Diagnostic) -> str:
     """A warning as the results hold it: code, message and place."""
     file, line, column = diagnostic.place or (None, None, None)
-    return json_object(
-        {
-            "code": quote(diagnostic.code),
-            "message": quote(diagnostic.message),
-            "file": literal(file),
-            "line": literal(line),
-            "column": literal(column),
-        }
-    )
+    place = {"file": literal(file), "line": literal(line), "column": literal(column)}
+    return json_object({**fields_json(diagnostic, ("code", "message")), **place})
 
 
 def _range(source: Source | None, span: Span | None) -> dict[str, str]:
@@ -55,11 +44,9 @@ def _range(source: Source | None, span: Span | None) -> dict[str, str]:
     return dict(zip(names, map(literal, (*start, *end)), strict=True))
 
 
-def value_json(value: Any) -> str:
-    """A value, or an object of those by name."""
-    if isinstance(value, dict):
-        return json_object({name: value_json(part) for name, part in value.items()})
-    return literal(value, json=True)
+def fields_json(record: object, names: Iterable[str]) -> dict[str, str]:
+    """Some fields of a record, by their names, written."""
+    return {name: literal(getattr(record, name), json=True) for name in names}
 
 
 def json_object(fields: Mapping[str, str]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from gradcli.formats.texts.json_text import array, json_object, warning_json
+from gradcli.formats.texts.json_text import array, fields_json, json_object, warning_json
 from gradcli.formats.texts.literal import literal, quote
 from gradcli.formats.writers.forms import ValueParts
 from gradcli.results import Checked, GradcheckResult, Value
@@ -63,8 +63,6 @@ class ChecksParts(ValueParts):
 
 def _checks(checks: tuple[Checked, ...]) -> Iterator[str]:
     for check in checks:
-        fields = {name: literal(getattr(check, name), json=True) for name in _FIELDS}
-        fields["note"] = literal(check.note or None)
-        for name in ("line", "truncation", "rounding"):
-            fields[name] = literal(getattr(check, name), json=True)
-        yield json_object(fields)
+        note = {"note": literal(check.note or None)}
+        more = fields_json(check, ("line", "truncation", "rounding"))
+        yield json_object({**fields_json(check, _FIELDS), **note, **more})

@@ -24,16 +24,15 @@ class DerivativeParts(ValueParts):
         return named(*list(self._values().items())[-1])
 
     def json(self) -> dict[str, str]:
-        from gradcli.formats.texts.json_text import array, value_json, warning_json
-        from gradcli.formats.texts.literal import quote
+        from gradcli.formats.texts.json_text import array, fields_json, warning_json
+        from gradcli.formats.texts.literal import literal, quote
         from gradcli.formats.writers.kinks import kinks_json
 
         result = self.result
         return {
             "schema": quote(f"gradcli.{result.question}/1"),
-            "output": value_json(result.output),
-            "value": value_json(result.value),
-            **{name: value_json(value) for name, value in result.answer.items()},
+            **fields_json(result, ("output", "value")),
+            **{name: literal(value, json=True) for name, value in result.answer.items()},
             "warnings": array(map(warning_json, result.warnings)),
             **kinks_json(getattr(result, "kinks", None)),
         }

@@ -31,15 +31,8 @@ class FindingsParts(Parts):
 
 
 def _input(file: str, declared: Declared) -> str:
-    return json_object(
-        {
-            "name": quote(declared.name),
-            "kind": quote(declared.kind),
-            "type": literal(declared.type or None),
-            "default": literal(declared.default or None),
-            "file": quote(file),
-        }
-    )
+    known = {name: literal(getattr(declared, name) or None) for name in declared._fields}
+    return json_object({**known, "file": quote(file)})
 
 
 def _annotation(finding: Diagnostic) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradcli.formats.texts.json_text import array, json_object, warning_json
+from gradcli.formats.texts.json_text import array, fields_json, json_object, warning_json
 from gradcli.formats.texts.literal import literal, quote
 from gradcli.formats.writers.forms import Parts
 from gradcli.results import Graph, GraphResult
@@ -28,18 +28,10 @@ def graph_fields(graph: Graph, values: str) -> dict[str, str]:
     nodes = (
         json_object(
             {
-                "id": literal(node.id),
-                "op": quote(node.op),
-                "name": quote(node.name),
-                "variable": quote(node.variable),
-                "shape": literal(node.shape),
+                **fields_json(node, ("id", "op", "name", "variable", "shape")),
                 "value": _told(node.value, values),
                 "grad": _told(node.grad, values),
-                "line": literal(node.line),
-                "column": literal(node.column),
-                "count": literal(node.count),
-                "expression": quote(node.expression),
-                "part_of": literal(node.part_of),
+                **fields_json(node, ("line", "column", "count", "expression", "part_of")),
             }
         )
         for node in graph.nodes

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gradcli.formats.texts.json_text import array, json_object
-from gradcli.formats.texts.literal import literal, quote
+from gradcli.formats.texts.json_text import array, fields_json, json_object
+from gradcli.formats.texts.literal import literal
 from gradcli.results import Kinked
 
 _PLAIN = ("index", "at", "left", "right", "chosen")
@@ -26,17 +26,4 @@ def kinks_json(kinks: Sequence[Kinked] | None) -> dict[str, str]:
     """The field of the kinks, if they were asked for."""
     if kinks is None:
         return {}
-    objects = (
-        json_object(
-            {
-                "op": quote(k.op),
-                "line": literal(k.line),
-                "column": literal(k.column),
-                "argument": quote(k.argument),
-                **{n: literal(getattr(k, n), json=True) for n in (*_PLAIN, "jump")},
-                "turns": array(map(quote, k.turns)),
-            }
-        )
-        for k in kinks
-    )
-    return {"kinks": array(objects)}
+    return {"kinks": array(json_object(fields_json(k, k._fields)) for k in kinks)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradcli.formats.texts.json_text import array, json_object
+from gradcli.formats.texts.json_text import array, fields_json, json_object
 from gradcli.formats.texts.literal import literal, quote
 from gradcli.formats.writers.forms import Parts
 from gradcli.results import Kink, Operation, Operations
@@ -31,15 +31,11 @@ def _told(operation: Operation) -> list[tuple[str, ...]]:
     return [
         ("name", operation.name),
         ("aliases", ",".join(operation.aliases)),
-        ("family", operation.family),
-        ("signature", operation.signature),
-        ("meaning", operation.meaning),
+        *((name, getattr(operation, name)) for name in ("family", "signature", "meaning")),
         *((f"derivative.{name}", text) for name, text in operation.derivative.items()),
         *((f"kink.{kink.call}", kink_text(kink)) for kink in operation.kinks),
         ("source", operation.source),
-        ("method", literal(operation.method)),
-        ("inplace", literal(operation.inplace)),
-        ("in_python", literal(operation.in_python)),
+        *((name, literal(getattr(operation, name))) for name in ("method", "inplace", "in_python")),
     ]
 
 
@@ -49,31 +45,7 @@ def kink_text(kink: Kink) -> str:
 
 
 def _operation(operation: Operation) -> str:
-    return json_object(
-        {
-            "name": quote(operation.name),
-            "aliases": array(map(quote, operation.aliases)),
-            "family": quote(operation.family),
-            "signature": quote(operation.signature),
-            "meaning": quote(operation.meaning),
-            "differentiable": literal(operation.differentiable),
-            "derivative": json_object({k: quote(v) for k, v in operation.derivative.items()}),
-            "kinks": array(map(_kink, operation.kinks)),
-            "source": quote(operation.source),
-            "method": literal(operation.method),
-            "inplace": literal(operation.inplace),
-            "in_python": literal(operation.in_python),
-        }
-    )
-
-
-def _kink(kink: Kink) -> str:
-    return json_object(
-        {
-            "call": quote(kink.call),
-            "cotangent": literal(kink.cotangent, json=True),
-            "gradient": json_object(
-                {name: literal(value, json=True) for name, value in kink.gradient.items()}
-            ),
-        }
-    )
+    names = ("name", "aliases", "family", "signature", "meaning", "differentiable", "derivative")
+    kinks = array(json_object(fields_json(kink, kink._fields)) for kink in operation.kinks)
+    rest = fields_json(operation, ("source", "method", "inplace", "in_python"))
+    return json_object({**fields_json(operation, names), "kinks": kinks, **rest})

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from gradcli.formats.texts.json_text import array, json_object, warning_json
-from gradcli.formats.texts.literal import literal, quote
+from gradcli.formats.texts.json_text import array, fields_json, json_object, warning_json
+from gradcli.formats.texts.literal import quote
 from gradcli.formats.writers.forms import ValueParts
 from gradcli.results import Value
-from gradcli.views import Break, Curve, PlotResult
+from gradcli.views import Curve, PlotResult
 
 
 class CurvesParts(ValueParts):
@@ -28,24 +28,12 @@ class CurvesParts(ValueParts):
     def json(self) -> dict[str, str]:
         return {
             "schema": quote("gradcli.plot/1"),
-            "over": quote(self.result.over),
-            "points": literal(self.result.points, json=True),
+            **fields_json(self.result, ("over", "points")),
             "curves": array(map(_curve, self.result.curves)),
             "warnings": array(map(warning_json, self.result.warnings)),
         }
 
 
 def _curve(curve: Curve) -> str:
-    return json_object(
-        {
-            "name": quote(curve.name),
-            "value": literal(curve.value, json=True),
-            "grad": literal(curve.grad, json=True),
-            "kinks": array(map(_kink, curve.breaks)),
-        }
-    )
-
-
-def _kink(found: Break) -> str:
-    names = ("at", "left", "right", "jump")
-    return json_object({name: literal(getattr(found, name), json=True) for name in names})
+    kinks = array(json_object(fields_json(found, found._fields)) for found in curve.breaks)
+    return json_object({**fields_json(curve, ("name", "value", "grad")), "kinks": kinks})

@@ -43,18 +43,14 @@ class RunParts(ValueParts):
         return kinks_plain(self.result.kinks)
 
     def json(self) -> dict[str, str]:
-        from gradcli.formats.texts.json_text import array, json_object, value_json, warning_json
-        from gradcli.formats.texts.literal import literal, quote
+        from gradcli.formats.texts.json_text import array, fields_json, json_object, warning_json
+        from gradcli.formats.texts.literal import quote
         from gradcli.formats.writers.kinks import kinks_json
 
         result = self.result
         fields = {
             "schema": quote("gradcli.run/1"),
-            "output": quote(result.output),
-            "result": literal(result.result, json=True),
-            "values": value_json(result.values),
-            "grad": value_json(result.grad),
-            "printed": array(map(quote, result.printed)),
+            **fields_json(result, ("output", "result", "values", "grad", "printed")),
             "warnings": array(map(warning_json, result.warnings)),
         }
         if result.graph is not None:

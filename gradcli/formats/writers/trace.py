@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
-from gradcli.formats.texts.json_text import array, json_object, warning_json
+from gradcli.formats.texts.json_text import (
+    array,
+    fields_json,
+    json_object,
+    warning_json,
+)
 from gradcli.formats.texts.literal import literal, quote
 from gradcli.formats.writers.forms import Parts
 from gradcli.results import Value
@@ -13,6 +18,7 @@ from gradcli.views import TraceGap, TraceResult, TraceRow
 _COLUMNS = (
     *("id", "variable", "expression", "line", "value", "partials", "adjoint", "tangent", "around"),
 )
+_DERIVATIVES = _COLUMNS.index("adjoint")
 
 
 class TraceParts(Parts):
@@ -24,8 +30,7 @@ class TraceParts(Parts):
         result = self.result
         return {
             "schema": quote("gradcli.trace/1"),
-            "output": quote(result.output),
-            "value": literal(result.value, json=True),
+            **fields_json(result, ("output", "value")),
             "rows": array(_row(row, result) for row in _operations(result)),
             "warnings": array(map(warning_json, result.warnings)),
         }
@@ -45,22 +50,7 @@ def _operations(result: TraceResult) -> Iterator[TraceRow]:
 
 
 def _row(row: TraceRow, result: TraceResult) -> str:
-    return json_object(
-        {
-            "id": quote(row.id),
-            "variable": quote(row.variable),
-            "expression": quote(row.expression),
-            "line": literal(row.line),
-            "value": literal(row.value, json=True),
-            "partials": _by_name(row.partials),
-            **{name: literal(getattr(row, name), json=True) for name in result.columns},
-            "around": array(map(quote, row.around)),
-        }
-    )
-
-
-def _by_name(values: Mapping[str, Value]) -> str:
-    return json_object({name: literal(value, json=True) for name, value in values.items()})
+    return json_object(fields_json(row, (*_COLUMNS[:_DERIVATIVES], *result.columns, "around")))
 
 
 def _records(result: TraceResult) -> Iterator[list[str]]:
@@ -71,7 +61,7 @@ def _records(result: TraceResult) -> Iterator[list[str]]:
             row.expression,
             str(row.line),
             _literal(row.value),
-            _by_name(row.partials) if row.partials else "",
+            literal(row.partials, json=True) if row.partials else "",
             _literal(row.adjoint),
             _literal(row.tangent),
             "; ".join(row.around),

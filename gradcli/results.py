@@ -413,6 +413,12 @@ class VjpResult(Derivative):
     printed: tuple[str, ...]
     warnings: tuple[Diagnostic, ...]
 
+    @classmethod
+    def of(cls, found: GradResult) -> VjpResult:
+        """A gradient, named as a product."""
+        same = {name: getattr(found, name) for name in ("output", "value", "inputs", "printed")}
+        return cls(vjp=found.grad, warnings=found.warnings, **same)
+
 
 class JacobianResult(Derivative):
     """Value of the output and its Jacobian by each name: the output's shape followed by the

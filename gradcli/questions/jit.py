@@ -78,7 +78,7 @@ class Jit:
         if not isinstance(made, Diagnostic):
             if made.lowered.draws and request.options.seed is None:
                 seed = int.from_bytes(os.urandom(8))  # of which the interpreter draws the same
-                request = request.with_options(request.options.changed(seed=seed))
+                request = request.changed(options=request.options.changed(seed=seed))
             return self._by_code(made, question, request)
         if when == "always":
             raise ProgramError(made)
@@ -163,7 +163,7 @@ class Jit:
         trial = Warmup(
             known, self._worth, lambda: self._can_be_made(key, question, request), options.echo
         )
-        tried = request.with_options(options.changed(patience=trial.patience, echo=trial.echo))
+        tried = request.changed(options=options.changed(patience=trial.patience, echo=trial.echo))
         try:
             return True, self._timed(key, question, tried)
         except LimitError:
@@ -201,9 +201,8 @@ class Jit:
         found = made.answer(request, echo)
         if found is not None:
             return found
-        return question(
-            self._loaded, request.with_options(request.options.changed(echo=echo.again))
-        )
+        again = request.options.changed(echo=echo.again)
+        return question(self._loaded, request.changed(options=again))
 
 
 class _Echo:

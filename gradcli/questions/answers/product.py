@@ -18,15 +18,7 @@ from gradcli.results import HvpResult, JvpResult, VjpResult
 
 def vjp(loaded: Loaded, request: Request) -> VjpResult:
     """The gradient, as the product of the cotangent with the Jacobian."""
-    found = gradient(loaded, request)
-    return VjpResult(
-        output=found.output,
-        value=found.value,
-        vjp=found.grad,
-        inputs=found.inputs,
-        printed=found.printed,
-        warnings=found.warnings,
-    )
+    return VjpResult.of(gradient(loaded, request))
 
 
 def jvp(loaded: Loaded, request: Request) -> JvpResult:

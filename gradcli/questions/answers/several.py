@@ -27,7 +27,7 @@ def several(
                 not_compiled("several results are asked for", "ask for one with --of")
             )
         once = _RunOnce(loaded)
-        return Several(tuple(question(once, request.with_output(name)) for name in of))
+        return Several(tuple(question(once, request.changed(of=name)) for name in of))
 
     return asked
 

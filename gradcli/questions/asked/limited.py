@@ -72,7 +72,7 @@ class Limited:
         give_up = options.stuck
         if give_up is None:
             return None
-        stuck = self._loaded.stuck
+        stuck = self._loaded.executable.stuck
         return lambda error, frame: give_up(_told(stuck(error, frame), options))
 
 

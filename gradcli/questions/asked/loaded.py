@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from types import FrameType, TracebackType
+from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from gradcli import ir
@@ -19,7 +19,7 @@ from gradcli.engine.run.session.watched_names import NOTHING, WatchedNames
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.data import NUMBERS, Quiet, dtype_of
 from gradcli.engine.values.limits import Counters, Reached
-from gradcli.errors import Diagnostic, GradError, RunError, UsageError
+from gradcli.errors import Diagnostic, RunError, UsageError
 from gradcli.limits import Limits
 from gradcli.questions.asked.names import Watch, candidates, requested, unknown_output
 from gradcli.questions.asked.request import Options, Request
@@ -64,7 +64,7 @@ class Loaded:
     def __init__(self, source: Source, program: ir.Program) -> None:
         self.source = source
         self.program = program
-        self._executable = Executable(program)
+        self.executable = Executable(program)
 
     @cached_property
     def sees_recording(self) -> bool:
@@ -124,7 +124,7 @@ class Loaded:
             keep=watch.keep,
             **more,
         )
-        values, result = self._executable.run(session, inputs, observer)
+        values, result = self.executable.run(session, inputs, observer)
         return Done(session, values, result, printed)
 
     def output(self, done: Done, of: str | None) -> tuple[str, Any]:
@@ -195,17 +195,9 @@ class Loaded:
         """A pass of the command: what it refuses gets a place in the program."""
         return _Passing(self)
 
-    def stopped(self, stop: Reached) -> Exception:
-        """The error for a pass that was stopped from outside."""
-        return self._executable.stopped(stop)
-
-    def stuck(self, error: GradError, frame: FrameType) -> GradError:
-        """The error for a run that is in a call which cannot be stopped, with its place."""
-        return self._executable.stuck(error, frame)
-
     def placed(self, error: Exception) -> Exception:
         """What a pass has refused, with its place in the program."""
-        placed = self._executable.placed(error)
+        placed = self.executable.placed(error)
         first = placed.diagnostics[0] if isinstance(placed, RunError) else None
         if first is not None and first.source is None and first.labels:
             first.source, first.span = self.source, first.labels[-1].span
@@ -224,6 +216,6 @@ class _Passing(Quiet):
     ) -> None:
         super().__exit__(kind, error, trace)
         if isinstance(error, Reached):
-            raise self._loaded.stopped(error) from None
+            raise self._loaded.executable.stopped(error) from None
         if isinstance(error, Exception):
             raise self._loaded.placed(error) from None

@@ -105,18 +105,6 @@ class Request(Record):
         """The shape of each value that is given."""
         return {name: _shape(given.value) for name, given in self.inputs.items()}
 
-    def with_options(self, options: Options) -> Request:
-        """The same, run otherwise."""
-        return self.changed(options=options)
-
-    def with_inputs(self, more: Mapping[str, Given]) -> Request:
-        """The same with more values."""
-        return self.changed(inputs={**self.inputs, **more})
-
-    def with_output(self, of: str) -> Request:
-        """The same of another result."""
-        return self.changed(of=of)
-
     def changed(self, **fields: Any) -> Request:
         """The same but for some fields."""
         return Request(**{name: getattr(self, name) for name in self._fields} | fields)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar
 
 from gradcli import ir
 from gradcli.engine.compile.differentiate.differentials import Derived, certain
@@ -33,7 +33,6 @@ from gradcli.engine.compile.typed import (
 )
 from gradcli.engine.compile.walk import instructions
 from gradcli.engine.values.data import NUMBERS, np
-from gradcli.errors import Diagnostic
 from gradcli.ir.visit import everything
 from gradcli.questions.asked.loaded import Loaded
 from gradcli.questions.asked.names import candidates, requested
@@ -41,6 +40,8 @@ from gradcli.questions.asked.request import Request
 from gradcli.questions.coded.lowered import Lowered, Tensors, inputs_of
 from gradcli.questions.coded.seeds import numbers_of, value_of
 from gradcli.questions.remarks.warnings import unused_input
+
+Result = TypeVar("Result")
 
 
 class LoweredDerivatives(Lowered):
@@ -207,9 +208,17 @@ class LoweredDerivatives(Lowered):
         """The value of the result."""
         return output(self._tree, iter(numbers))
 
-    def warnings(self) -> tuple[Diagnostic, ...]:
-        """What is to be said of names that nothing leads to."""
-        return tuple(unused_input(self.loaded, name, self.output) for name in self.unused)
+    def made(
+        self,
+        kind: Callable[..., Result],
+        numbers: Sequence[Any],
+        printed: tuple[str, ...],
+        **fields: Any,
+    ) -> Result:
+        """An answer of a kind: these fields, and those that every kind has."""
+        warnings = tuple(unused_input(self.loaded, name, self.output) for name in self.unused)
+        common = {"output": self.output, "value": self.value(numbers), "printed": printed}
+        return kind(**common, warnings=warnings, **fields)
 
     def by_name(self, numbers: Sequence[Any], start: int) -> dict[str, Any]:
         """A number for each name, or an array."""

@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from gradcli.engine.compile.differentiate.adjoint import adjoint
-from gradcli.engine.compile.typed import (
-    Program,
-)
+from gradcli.engine.compile.typed import Program
 from gradcli.engine.compile.walk import has_arrays
 from gradcli.engine.values.data import np
 from gradcli.questions.asked.loaded import Loaded
@@ -17,12 +15,7 @@ from gradcli.questions.coded import directions
 from gradcli.questions.coded.derivatives import LoweredDerivatives, output
 from gradcli.questions.coded.directions import by_columns, by_rows, count_of, hold_together
 from gradcli.questions.coded.seeds import columns, units
-from gradcli.results import (
-    GradResult,
-    JacobianResult,
-    JvpResult,
-    VjpResult,
-)
+from gradcli.results import GradResult, JacobianResult, JvpResult, VjpResult
 
 
 class Gradient(LoweredDerivatives):
@@ -39,14 +32,12 @@ class Gradient(LoweredDerivatives):
         return self.given_weights(request)
 
     def result(self, numbers: Sequence[Any], printed: tuple[str, ...]) -> GradResult:
-        return GradResult(
-            output=self.output,
-            value=self.value(numbers),
+        return self.made(
+            GradResult,
+            numbers,
+            printed,
             grad=self.by_name(numbers, self.before),
             inputs=self.by_name(numbers, self.width),
-            printed=printed,
-            warnings=self.warnings(),
-            kinks=None,
         )
 
 
@@ -54,15 +45,7 @@ class Vjp(Gradient):
     """The gradient as the product of the cotangent with the Jacobian."""
 
     def result(self, numbers: Sequence[Any], printed: tuple[str, ...]) -> Any:
-        found = super().result(numbers, printed)
-        return VjpResult(
-            output=found.output,
-            value=found.value,
-            vjp=found.grad,
-            inputs=found.inputs,
-            printed=found.printed,
-            warnings=found.warnings,
-        )
+        return VjpResult.of(super().result(numbers, printed))
 
 
 class Jvp(LoweredDerivatives):
@@ -83,13 +66,7 @@ class Jvp(LoweredDerivatives):
 
     def result(self, numbers: Sequence[Any], printed: tuple[str, ...]) -> JvpResult:
         dot = self.stacked(numbers[self.before :][: self.width])
-        return JvpResult(
-            output=self.output,
-            value=self.value(numbers),
-            jvp=dot,
-            printed=printed,
-            warnings=self.warnings(),
-        )
+        return self.made(JvpResult, numbers, printed, jvp=dot)
 
 
 class Jacobian(LoweredDerivatives):
@@ -132,16 +109,8 @@ class Jacobian(LoweredDerivatives):
 
     def result(self, numbers: Sequence[Any], printed: tuple[str, ...]) -> JacobianResult:
         found = numbers[self.before :]
-        return JacobianResult(
-            output=self.output,
-            value=self.value(numbers),
-            jacobian=self._blocks_together(found)
-            if self._are_together
-            else self._of_numbers(found),
-            mode=self._mode,
-            printed=printed,
-            warnings=self.warnings(),
-        )
+        blocks = self._blocks_together(found) if self._are_together else self._of_numbers(found)
+        return self.made(JacobianResult, numbers, printed, jacobian=blocks, mode=self._mode)
 
     def _blocks_together(self, found: Sequence[Any]) -> dict[str, Any]:
         """The blocks of the matrix, whose directions are in one array."""

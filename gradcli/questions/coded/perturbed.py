@@ -52,8 +52,7 @@ class Gradients(Values):
 
     def derived(self, program: Program, request: Request) -> Program:
         program = super().derived(program, request)
-        every = tuple(range(self.width))
-        return self.first(adjoint(program, self.points, (every,)))
+        return self.first(adjoint(program, self.points, (self.every,)))
 
     def seeds(self, request: Request) -> Sequence[float | None]:
         return [None] * self.width

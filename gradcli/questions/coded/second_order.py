@@ -32,10 +32,7 @@ from gradcli.questions.coded.directions import (
     units,
 )
 from gradcli.questions.coded.seeds import columns
-from gradcli.results import (
-    HessianResult,
-    HvpResult,
-)
+from gradcli.results import HessianResult, HvpResult
 
 
 class SecondOrder(LoweredDerivatives):
@@ -50,11 +47,6 @@ class SecondOrder(LoweredDerivatives):
         """The program of the gradient with its derivatives behind it."""
         raise NotImplementedError
 
-    @property
-    def slopes(self) -> int:
-        """Where the gradient begins, behind the value and the points."""
-        return self.before
-
 
 class Hessian(SecondOrder):
     """The matrix of second derivatives."""
@@ -67,7 +59,7 @@ class Hessian(SecondOrder):
         if self._are_together:
             return self._together(program)
         if self._mode == "forward":
-            slopes = program.block.results[self.slopes :][: len(self.points)]
+            slopes = program.block.results[self.before :][: len(self.points)]
             found = [columns(program, own, slopes) for own in self.moved()]
             self._seeds = [seed for _, seeds in found for seed in seeds]
             return tangents(program, [moved for by, _ in found for moved in by]).program
@@ -75,9 +67,9 @@ class Hessian(SecondOrder):
             raise NotCompilable(REASON)
         rows = [self.points_of([name]) for name in self.names]  # of one tensor all have a cotangent
         self._seeds = [1.0 if j == k else 0.0 for own in rows for k in own for j in own]
-        places = [[self.slopes + j for j in own] for own in rows for _ in own]
+        places = [[self.before + j for j in own] for own in rows for _ in own]
         made = adjoint(program, self.points, places).program
-        return _sure_of_zeros(program, made, self.slopes + len(self.points))
+        return _sure_of_zeros(program, made, self.before + len(self.points))
 
     def _together(self, program: Program) -> Program:
         """A program whose second derivatives have all directions, or in reverse mode all of each
@@ -92,7 +84,7 @@ class Hessian(SecondOrder):
         counts = [*map(count_of, several)]
         if self._mode == "forward":
             return tangents(program, self.moved(), (), counts).program
-        places = [(self.slopes + j,) for j in range(len(shapes))]
+        places = [(self.before + j,) for j in range(len(shapes))]
         return adjoint(program, self.points, places, counts=counts).program
 
     def moved(self) -> list[Sequence[Value]]:
@@ -107,12 +99,12 @@ class Hessian(SecondOrder):
 
     def blocks(self, numbers: Sequence[Any]) -> dict[str, dict[str, Any]]:
         """The second derivatives by two names."""
-        count, start = len(self.points), self.slopes + len(self.points)
+        count, start = len(self.points), self.before + len(self.points)
         found = numbers[start:]
         if self._are_together:
             return self.blocks_together(found)
         if self._mode == "forward":
-            rows = [found[self.slopes + k :: start] for k in range(count)]
+            rows = [found[self.before + k :: start] for k in range(count)]
         else:
             rows = [found[k * count :] for k in range(count)]
         return {name: self._block(rows, name, shape) for name, shape in self.axes()}
@@ -121,7 +113,7 @@ class Hessian(SecondOrder):
         """Likewise, of directions that are in one array."""
         names, shapes = self.names, [shape for _, shape in self.axes()]
         if self._mode == "forward":
-            slopes = zip(found[self.slopes :], shapes, strict=False)
+            slopes = zip(found[self.before :], shapes, strict=False)
             rows = [by_columns(x, shape, shapes) for x, shape in slopes]
         else:
             parts = [found[k * len(names) :] for k in range(len(names))]
@@ -139,21 +131,13 @@ class Hessian(SecondOrder):
         return {n: _nested([row[n] for row in several], shape) for n in self.names}
 
     def result(self, numbers: Sequence[Any], printed: tuple[str, ...]) -> HessianResult:
-        return self._result(numbers, self.blocks(numbers), None, printed)
+        return self._result(numbers, printed, hessian=self.blocks(numbers), diagonal=None)
 
     def _result(
-        self, numbers: Sequence[Any], blocks: Any, diagonal: Any, printed: tuple[str, ...]
+        self, numbers: Sequence[Any], printed: tuple[str, ...], **found: Any
     ) -> HessianResult:
-        return HessianResult(
-            output=self.output,
-            value=self.value(numbers),
-            grad=self.by_name(numbers, self.slopes),
-            hessian=blocks,
-            diagonal=diagonal,
-            mode=self._mode,
-            printed=printed,
-            warnings=self.warnings(),
-        )
+        grad = self.by_name(numbers, self.before)
+        return self.made(HessianResult, numbers, printed, grad=grad, mode=self._mode, **found)
 
 
 class HessianDiagonal(Hessian):
@@ -165,17 +149,17 @@ class HessianDiagonal(Hessian):
     def blocks_together(self, found: Sequence[Any]) -> dict[str, dict[str, Any]]:
         if self._mode == "reverse":
             return super().blocks_together(found)
-        start = self.slopes + len(self.points)  # as many results each direction has
+        start = self.before + len(self.points)  # as many results each direction has
         rows = {}
         for k, (name, shape) in enumerate(self.axes()):
-            (block,) = by_columns(found[k * start + self.slopes + k], shape, [shape])
+            (block,) = by_columns(found[k * start + self.before + k], shape, [shape])
             rows[name] = {name: block}
         return rows
 
     def result(self, numbers: Sequence[Any], printed: tuple[str, ...]) -> HessianResult:
         blocks, shapes = self.blocks(numbers), dict(self.axes())
         diagonal = {name: _diagonal(row[name], shapes[name]) for name, row in blocks.items()}
-        return self._result(numbers, None, diagonal, printed)
+        return self._result(numbers, printed, hessian=None, diagonal=diagonal)
 
 
 class Hvp(SecondOrder):
@@ -197,9 +181,9 @@ class Hvp(SecondOrder):
             return tangent(program, [self.points[k] for k in along]).program
         if is_read_again(program, self.points):
             raise NotCompilable(REASON)
-        places = [self.slopes + k for k in along]
+        places = [self.before + k for k in along]
         made = adjoint(program, self.points, [places]).program
-        return _sure_of_zeros(program, made, self.slopes + len(self.points))
+        return _sure_of_zeros(program, made, self.before + len(self.points))
 
     def seeds(self, request: Request) -> Sequence[float | None]:
         return [*self._weights, *[None] * len(self.points_of(self._along))]
@@ -209,20 +193,12 @@ class Hvp(SecondOrder):
 
     def result(self, numbers: Sequence[Any], printed: tuple[str, ...]) -> HvpResult:
         rows = self.names if self._rows is None else self._rows
-        grad = self.by_name(numbers, self.slopes)
-        width = self.slopes + len(self.points)
-        start = width + self.slopes if self._mode == "forward" else width
+        grad = self.by_name(numbers, self.before)
+        width = self.before + len(self.points)
+        start = width + self.before if self._mode == "forward" else width
         found = self.by_name(numbers, start)
         grad, found = ({name: each[name] for name in rows} for each in (grad, found))
-        return HvpResult(
-            output=self.output,
-            value=self.value(numbers),
-            grad=grad,
-            hvp=found,
-            mode=self._mode,
-            printed=printed,
-            warnings=self.warnings(),
-        )
+        return self.made(HvpResult, numbers, printed, grad=grad, hvp=found, mode=self._mode)
 
 
 def _divided(shapes: Sequence[Shape], parts: Sequence[Sequence[Any]]) -> list[Sequence[Shape]]:

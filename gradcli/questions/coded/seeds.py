@@ -14,7 +14,6 @@ from gradcli.engine.compile.typed import (
 )
 from gradcli.engine.run.execution.inputs import Given
 from gradcli.engine.values.data import NUMBERS
-from gradcli.questions.asked.request import Request
 from gradcli.questions.coded.given import elements, whole
 
 
@@ -34,11 +33,6 @@ def columns(
     return [points] * len(points), units(len(points))
 
 
-def seed(request: Request) -> float | None:
-    """The weight of the result where none is given."""
-    return 1.0 if request.cotangent is None else None
-
-
 def numbers_of(given: Any, shape: tuple[int, ...], *, is_whole: bool) -> list[Any]:
     """What is given for the direction of a tensor: its numbers, or an array where that is one value
     of the program.
@@ -47,14 +41,12 @@ def numbers_of(given: Any, shape: tuple[int, ...], *, is_whole: bool) -> list[An
         Left: If they are not of its shape, which the interpreter tells.
     """
     if not shape:
-        return [number(given)]
+        return [_number(given)]
     value = value_of(given)
-    if is_whole:
-        return [_array(value, shape)]
-    found = elements(value, shape)
+    found = whole(value, "float64", shape) if is_whole else elements(value, shape)
     if found is None:
         raise Left("a direction is of another shape")
-    return [*map(float, found)]
+    return [found] if is_whole else [*map(float, found)]
 
 
 def value_of(given: Any) -> Any:
@@ -62,14 +54,7 @@ def value_of(given: Any) -> Any:
     return given.value if isinstance(given, Given) else given
 
 
-def _array(value: Any, shape: tuple[int, ...]) -> Any:
-    found = whole(value, "float64", shape)
-    if found is None:
-        raise Left("a direction is of another shape")
-    return found
-
-
-def number(given: Any) -> float:
+def _number(given: Any) -> float:
     """A number that is given for a weight or direction."""
     value = value_of(given)
     if type(value) not in NUMBERS:

@@ -32,7 +32,8 @@ def stage(loaded: Loaded, request: Request, name: str) -> str:
     missing = [
         i for i in loaded.program.inputs if i.default is None and i.name not in request.inputs
     ]
-    request = request.with_inputs({i.name: _sample(i) for i in missing if _has_size(i)})
+    samples = {i.name: _sample(i) for i in missing if _has_size(i)}
+    request = request.changed(inputs={**request.inputs, **samples})
     check_complete(request.inputs, loaded.program)
     try:
         with Uncollected():

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from gradcli.render.numbers import number
 from gradcli.render.table import Column, styled_column, table, text_column
-from gradcli.render.text import Line, visible
+from gradcli.render.text import Line, bracketed, visible
 from gradcli.results import Checked, GradcheckResult
 
 _NOTES = {
@@ -48,7 +48,7 @@ def _columns(checks: Sequence[Checked], precision: int, every: bool) -> list[Col
         text_column("order", "shape", [str(c.order) if several or every else "" for c in checks]),
         text_column("mode", "shape", [c.mode if every else "" for c in checks]),
         text_column("line", "place", ["" if every or not c.line else str(c.line) for c in checks]),
-        text_column("index", "shape", [_index(c) for c in checks]),
+        text_column("index", "shape", [bracketed(c.index) for c in checks]),
     ]
     if not every:
         columns += [
@@ -63,10 +63,6 @@ def _columns(checks: Sequence[Checked], precision: int, every: bool) -> list[Col
     return [*columns, styled_column("", styles, texts)]
 
 
-def _index(check: Checked) -> str:
-    return f"[{', '.join(map(str, check.index))}]" if check.index else ""
-
-
 def _verdict(check: Checked) -> tuple[str, str]:
     """What came of a check, with its style."""
     if not check.passed:
@@ -76,7 +72,7 @@ def _verdict(check: Checked) -> tuple[str, str]:
 
 def _failure(check: Checked, precision: int) -> list[Line]:
     digits = max(precision, 6)
-    place = _index(check)
+    place = bracketed(check.index)
     where = f" (line {check.line})" if check.line else ""
     against = "forward mode" if check.mode == "dot" else "differences"
     mode = "reverse mode" if check.mode == "dot" else f"{check.mode} mode"

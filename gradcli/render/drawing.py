@@ -13,7 +13,8 @@ from typing import Any
 from gradcli.errors import Diagnostic, RunError, UsageError, run_error
 
 _FORMS = ("png", "svg", "pdf", "jpg", "jpeg")
-_UNDATED = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
+UNDATED = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
+"""Metadata without dates, so that a picture is the same each time."""
 _OF_FILES = frozenset({"dpi", "bbox_inches", "pad_inches", "transparent", "facecolor", "edgecolor"})
 _MOST = 50_000_000  # pixels of a picture
 _NOTHING = frozenset({"draw", "ioff", "ion", "pause", "use_svg_display"})
@@ -196,7 +197,7 @@ def _picture(figure: Any, form: str, options: Mapping[str, Any]) -> bytes:
         size = f"{width:g} by {height:g} inches at {dots:g} dots an inch"
         raise run_error("bad-argument", f"a picture of {size} is too large")
     out = io.BytesIO()
-    figure.savefig(out, format=form, metadata=_UNDATED.get(form), **options)
+    figure.savefig(out, format=form, metadata=UNDATED.get(form), **options)
     return out.getvalue()
 
 

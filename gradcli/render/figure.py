@@ -7,13 +7,13 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from gradcli.render.drawing import UNDATED
 from gradcli.render.plot import needs_extra, told
 from gradcli.render.ticks import bounds, gaps, pieces
 from gradcli.views import Curve, PlotResult
 
 _SIZE = (7.0, 6.0)  # inches
 _NAMED = 6  # kinks of a curve that have their names above
-_UNDATED = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
 _SETTINGS = {"svg.hashsalt": "gradcli", "svg.fonttype": "none", "axes.formatter.useoffset": False}
 
 
@@ -45,7 +45,7 @@ def picture(result: PlotResult, form: str) -> bytes:
             axes.margins(x=0)
         if len(result.curves) > 1:
             above.legend()
-        figure.savefig(out, format=form, metadata=_UNDATED[form])
+        figure.savefig(out, format=form, metadata=UNDATED[form])
     return out.getvalue()
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from gradcli.render.numbers import block, number
 from gradcli.render.table import styled_column, table, text_column
-from gradcli.render.text import Line, visible
+from gradcli.render.text import Line, bracketed, visible
 from gradcli.results import Kinked, Value
 
 _DIGITS = 6
@@ -19,7 +19,7 @@ def kinks_view(kinks: Sequence[Kinked], *, width: int) -> list[Line]:
     columns = [
         text_column("kink", "name", [visible(k.op) for k in kinks]),
         text_column("line", "place", [str(k.line) if k.line else "" for k in kinks]),
-        text_column("index", "shape", [_index(k) for k in kinks]),
+        text_column("index", "shape", [bracketed(k.index) for k in kinks]),
         text_column("at", "value", [number(k.at, _DIGITS) for k in kinks]),
         text_column("left", "value", [_text(k.left) for k in kinks]),
         text_column("right", "value", [_text(k.right) for k in kinks]),
@@ -28,10 +28,6 @@ def kinks_view(kinks: Sequence[Kinked], *, width: int) -> list[Line]:
         text_column("", "place", [_turn(k) for k in kinks]),
     ]
     return table(columns, width)
-
-
-def _index(k: Kinked) -> str:
-    return f"[{', '.join(map(str, k.index))}]" if k.index else ""
 
 
 def _text(value: Value) -> str:

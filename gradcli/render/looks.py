@@ -80,13 +80,6 @@ def _names(result: RunResult, look: Look) -> list[Line]:
     return binding_table(result.bindings, look.precision, look.width)
 
 
-def _recorded(result: RunResult, look: Look) -> list[Line]:
-    from gradcli.render.graphs.tree import graph_view
-
-    assert result.graph is not None, "no graph was asked for"
-    return graph_view(result.graph, precision=look.precision, width=look.terminal)
-
-
 def _kinks(result: Any, look: Look) -> list[Line]:
     from gradcli.render.kinks import kinks_view
 
@@ -114,9 +107,10 @@ def _picture(graph: Graph, look: Look) -> Picture:
     return picture(graph, Extent(look.nodes, look.depth, look.unfold))
 
 
-def _tree(result: GraphResult, look: Look) -> list[Line]:
+def _tree(result: GraphResult | RunResult, look: Look) -> list[Line]:
     from gradcli.render.graphs.tree import tree
 
+    assert result.graph is not None, "no graph was asked for"
     return tree(_picture(result.graph, look), precision=look.precision, width=look.terminal)
 
 
@@ -204,8 +198,8 @@ def _findings(result: Findings, look: Look) -> list[Line]:
 LOOKS: dict[tuple[str, str], Callable[[Any, Look], Drawn]] = {
     ("run", "human"): _run,
     ("names", "human"): _names,
-    ("recorded", "human"): _recorded,
-    ("recorded", "plain"): _recorded,
+    ("recorded", "human"): _tree,
+    ("recorded", "plain"): _tree,
     ("kinks", "human"): _kinks,
     ("derivative", "human"): _derivative,
     ("checks", "human"): _checks,

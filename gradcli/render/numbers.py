@@ -68,6 +68,22 @@ def align(texts: Sequence[str]) -> list[str]:
     ]
 
 
+def aligned(texts: Sequence[str], values: Sequence[Value]) -> list[str]:
+    """The texts of values, those of numbers with their points under each other."""
+    column = [*texts]
+    rows = [i for i, value in enumerate(values) if is_number(value)]
+    for i, text in zip(rows, align([column[i] for i in rows]), strict=True):
+        column[i] = text
+    return column
+
+
+def nested(value: Value, precision: int) -> str:
+    """A number, or lists of numbers in brackets, on one line."""
+    if isinstance(value, list):
+        return f"[{', '.join(nested(item, precision) for item in value)}]"
+    return number(value, precision)
+
+
 def _is_scalar(item: Value) -> bool:
     return not isinstance(item, (list, tuple, dict)) and not getattr(item, "shape", ())
 
@@ -95,10 +111,11 @@ def _pick(count: int, room: int) -> list[int | None]:
 
 
 def _texts(row: Any, picked: Sequence[int | None], precision: int) -> list[str]:
-    return ["…" if i is None else number(_python(row[i]), precision) for i in picked]
+    return ["…" if i is None else number(python_item(row[i]), precision) for i in picked]
 
 
-def _python(item: Any) -> Any:
+def python_item(item: Any) -> Any:
+    """An element of an array as Python's number; anything else as it is."""
     return item.item() if hasattr(item, "item") else item
 
 
@@ -158,7 +175,7 @@ def _text(value: Any, precision: int, depth: int) -> str:
     lists as they are, matrices by their shape.
     """
     if _is_scalar(value):
-        return number(_python(value), precision)
+        return number(python_item(value), precision)
     if depth and len(shape_of(value)) > 1:
         return f"[{TIMES.join(map(str, shape_of(value)))}]"
     opening, closing = "{}" if isinstance(value, dict) else "[]"
@@ -178,5 +195,5 @@ def _summary(value: Any, shape: tuple[int, ...], precision: int) -> str:
     count = math.prod(shape)
     if not count:
         return "[]"
-    low, high = (number(_python(edge), precision) for edge in (value.min(), value.max()))
+    low, high = (number(python_item(edge), precision) for edge in (value.min(), value.max()))
     return f"{count:,} numbers, {low} to {high}"

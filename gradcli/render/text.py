@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
 Segment: TypeAlias = tuple[str, str]
@@ -94,6 +94,12 @@ def wrapped(text: str, first: int, room: int) -> list[str]:
 def _words(text: str, room: int) -> Iterator[str]:
     for word in re.findall(r"(?:`[^`]*`|\S)+", text):
         yield from [word] if cells(word) <= room else word.split()
+
+
+def bracketed(numbers: Iterable[int]) -> str:
+    """A shape or an index: `[3, 2]`; "" of none."""
+    text = ", ".join(map(str, numbers))
+    return f"[{text}]" if text else ""
 
 
 def pad(text: str, width: int) -> str:

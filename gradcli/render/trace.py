@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import product
 
-from gradcli.render.numbers import align, block, is_number, number, shape_of
-from gradcli.render.text import TIMES, Line, cells, line_cells, shorten, visible
+from gradcli.render.numbers import aligned, block, nested, number, shape_of
+from gradcli.render.text import TIMES, Line, cells, line_cells, pad, shorten, visible
 from gradcli.results import Value
 from gradcli.views import TraceGap, TraceResult, TraceRow
 
@@ -67,12 +67,7 @@ def _partials(row: TraceRow, precision: int, cut: int) -> str:
 
 
 def _aligned(values: Sequence[Value], precision: int, cut: int) -> list[str]:
-    """The texts of values, numbers among them with their points under each other."""
-    texts = [short(value, precision, cut) for value in values]
-    at = [i for i, value in enumerate(values) if is_number(value)]
-    for i, text in zip(at, align([texts[i] for i in at]), strict=True):
-        texts[i] = text
-    return texts
+    return aligned([short(value, precision, cut) for value in values], values)
 
 
 def short(value: Value, precision: int, cut: int) -> str:
@@ -80,7 +75,7 @@ def short(value: Value, precision: int, cut: int) -> str:
     shape = shape_of(value)
     if len(shape) > 1 and hasattr(value, "dtype") and value.size:
         if value.size <= cut:
-            text = _nested(value.tolist(), precision)
+            text = nested(value.tolist(), precision)
             if cells(text) <= cut:
                 return text
         low, high = (number(edge.item(), precision) for edge in (value.min(), value.max()))
@@ -89,15 +84,9 @@ def short(value: Value, precision: int, cut: int) -> str:
     return shorten(block(value, precision, cut)[0], cut)
 
 
-def _nested(value: Value, precision: int) -> str:
-    if isinstance(value, list):
-        return f"[{', '.join(_nested(item, precision) for item in value)}]"
-    return number(value, precision)
-
-
 def _head(headings: Sequence[str], widths: Sequence[int]) -> Line:
     return [
-        (heading + " " * (wide - cells(heading)) + _GAP, "heading")
+        (pad(heading, wide) + _GAP, "heading")
         for heading, wide in zip(headings, widths, strict=True)
         if wide
     ]
@@ -107,7 +96,7 @@ def _beside(columns: Sequence[Sequence[str]], widths: Sequence[int]) -> Iterator
     for row in zip(*columns, strict=True):
         yield [
             [
-                (text + " " * (wide - cells(text)) + _GAP, style)
+                (pad(text, wide) + _GAP, style)
                 for text, wide, style in zip(row, widths, _STYLES, strict=False)
                 if wide
             ]

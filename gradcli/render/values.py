@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from gradcli.render.numbers import block, shape_of
 from gradcli.render.table import table, text_column, value_column
-from gradcli.render.text import Line, cells, visible
+from gradcli.render.text import Line, bracketed, cells, visible
 from gradcli.results import Binding, RunResult, Value
 
 
@@ -47,8 +47,7 @@ def named_value(name: str, value: Value, precision: int, width: int) -> list[Lin
 
 def shape_text(value: Value) -> str:
     """`[2, 3]`, or nothing for a scalar."""
-    shape = shape_of(value)
-    return f"[{', '.join(map(str, shape))}]" if shape else ""
+    return bracketed(shape_of(value))
 
 
 def dtype_text(value: Value) -> str:

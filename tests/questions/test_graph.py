@@ -6,7 +6,8 @@ from support.programs.sample_programs import SAMPLES
 
 from gradcli import load
 from gradcli.program import Options
-from gradcli.render.graphs.tree import graph_view
+from gradcli.render.graphs.picture import picture
+from gradcli.render.graphs.tree import tree
 
 TRAINING = """
 w = tensor([1.0, 2.0], requires_grad=True)
@@ -136,4 +137,4 @@ def test_every_sample_has_a_graph(path):
     if path.stem in ("two_layer", "own_relu", "descent"):  # long; TRAINING is like them
         return
     program = load(path.read_text("utf-8"))
-    assert graph_view(program.graph(options=Options(seed=1)).graph, precision=6, width=80)
+    assert tree(picture(program.graph(options=Options(seed=1)).graph), precision=6, width=80)

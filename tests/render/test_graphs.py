@@ -10,7 +10,7 @@ from gradcli import load
 from gradcli.render.graphs.dot import dot
 from gradcli.render.graphs.mermaid import mermaid
 from gradcli.render.graphs.picture import Extent, picture
-from gradcli.render.graphs.tree import graph_view
+from gradcli.render.graphs.tree import tree
 from gradcli.render.text import cells, plain_text
 from gradcli.results import Graph, GraphEdge, GraphNode
 
@@ -55,7 +55,7 @@ class Recorder:
 
 
 def shown(graph, width=80, **extent):
-    view = graph_view(graph, precision=6, width=width, extent=Extent(**extent))
+    view = tree(picture(graph, Extent(**extent)), precision=6, width=width)
     return plain_text(view)
 
 
@@ -75,7 +75,7 @@ def test_a_graph_looks_as_its_golden_files_say(name):
         wanted = (GOLDEN / f"{name}.{ending}").read_text("utf-8")
         assert text == wanted, "`python tests graph_views` writes it anew"
     for width in (20, *filter(None, WIDTHS)):
-        lines = plain_text(graph_view(graph, precision=17, width=width, extent=extent))
+        lines = plain_text(tree(picture(graph, extent), precision=17, width=width))
         assert max(map(cells, lines.splitlines())) <= width
 
 

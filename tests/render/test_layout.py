@@ -8,7 +8,8 @@ import pytest
 from support.pages.graph_views import recorded
 
 from gradcli.render.graphs.layout import GAP_X, layout, spread
-from gradcli.render.graphs.svg import graph_svg
+from gradcli.render.graphs.picture import picture
+from gradcli.render.graphs.svg import svg
 
 
 def drawn(count, seed, back=0):
@@ -68,13 +69,13 @@ def test_what_stands_too_near_moves_by_the_least_squares():
 def test_the_picture_of_the_readme_is_as_it_would_be_drawn():
     graph, extent = recorded("two_paths")
     path = Path(__file__).parents[2] / "docs" / "two_paths.svg"
-    assert path.read_text("utf-8") == graph_svg(graph, precision=6, extent=extent)
+    assert path.read_text("utf-8") == svg(picture(graph, extent), 6)
 
 
 @pytest.mark.parametrize("name", ["layers", "loop", "orbit"])
 def test_an_svg_holds_its_texts_and_says_them(name):
     graph, extent = recorded(name)
-    text = graph_svg(graph, precision=17, extent=extent)
+    text = svg(picture(graph, extent), 17)
     root = ET.fromstring(text)
     space = "{http://www.w3.org/2000/svg}"
     boxes = [g for g in root.iter(f"{space}g") if g.get("data-id")]

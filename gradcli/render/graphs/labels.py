@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 import re
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from gradcli.render.graphs.picture import Box, Picture
-from gradcli.render.numbers import block, is_number, number, shape_of
-from gradcli.render.text import TIMES, cells, shorten, visible
+from gradcli.render.numbers import block, is_number, nested, number, python_item, shape_of
+from gradcli.render.text import TIMES, bracketed, cells, shorten, visible
 from gradcli.results import Value
 
 _UPDATE = re.compile(r"\s*(?:\*\*|//|[-+*/%@&|^])=(?!=)")
@@ -40,8 +40,7 @@ def how_often(box: Box) -> str:
 
 def shape_text(box: Box) -> str:
     """The sizes of its value: `[3, 2]`, "" of a number."""
-    shape = box.node.shape
-    return f"[{', '.join(map(str, shape))}]" if shape else ""
+    return bracketed(box.node.shape)
 
 
 def facts(box: Box) -> tuple[Value, Value]:
@@ -54,17 +53,17 @@ def short(value: Value, precision: int, width: int) -> str:
     if value is None:
         return ""
     if is_number(value):
-        return shorten(number(_python(value), precision), width)
+        return shorten(number(python_item(value), precision), width)
     shape = shape_of(value)
     digits = range(precision, min(precision, _FEWEST_DIGITS) - 1, -1)
     fewer = range(precision, 0, -1)
     if hasattr(value, "tolist") and math.prod(shape) <= _FEW:
         for few in digits:
-            text = _listed(value.tolist(), few)
+            text = nested(value.tolist(), few)
             if cells(text) <= width:
                 return text
     if hasattr(value, "min") and math.prod(shape) > 0:
-        low, high = _python(value.min()), _python(value.max())
+        low, high = python_item(value.min()), python_item(value.max())
         if low == high:
             return shorten(f"all {number(low, precision)}", width)
         for form in ("min {}, max {}", "{} to {}"):
@@ -75,17 +74,6 @@ def short(value: Value, precision: int, width: int) -> str:
                     return text
         return "…"
     return shorten(" ".join(block(value, precision, width)), width)
-
-
-def _listed(value: Any, precision: int) -> str:
-    """A list within a line."""
-    if isinstance(value, list):
-        return f"[{', '.join(_listed(item, precision) for item in value)}]"
-    return number(value, precision)
-
-
-def _python(item: Any) -> Any:
-    return item.item() if hasattr(item, "item") else item
 
 
 VALUE = 30  # cells of a value in a box

@@ -8,9 +8,8 @@ from typing import NamedTuple
 
 from gradcli.render.graphs.labels import Row, remarks, rows
 from gradcli.render.graphs.layout import Layout, Place, Way, layout
-from gradcli.render.graphs.picture import Box, Extent, Picture, picture
+from gradcli.render.graphs.picture import Box, Picture
 from gradcli.render.text import cells
-from gradcli.results import Graph
 
 CELL, LINE = 7.5, 17.0  # sizes of a character and a line of text
 _PAD_X, _PAD_Y = 14.0, 9.0
@@ -70,16 +69,6 @@ def drawing(drawn: Picture, precision: int) -> Drawing:
     }
     inputs = {id: box.inputs for id, box in drawn.boxes.items()}
     return Drawing(drawn, texts, layout(sizes, inputs, drawn.root))
-
-
-def graph_svg(
-    graph: Graph,
-    *,
-    precision: int,
-    extent: Extent = Extent(),  # noqa: B008  # it cannot change
-) -> str:
-    """The graph as an SVG of its own."""
-    return svg(picture(graph, extent), precision)
 
 
 def svg(seen: Picture, precision: int) -> str:

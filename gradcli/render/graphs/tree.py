@@ -14,10 +14,10 @@ from gradcli.render.graphs.labels import (
     shape_text,
     short,
 )
-from gradcli.render.graphs.picture import Box, Extent, Picture, picture
-from gradcli.render.numbers import align, is_number
+from gradcli.render.graphs.picture import Box, Picture
+from gradcli.render.numbers import aligned
 from gradcli.render.text import Line, cells, line_cells, pad, shorten, visible, wrapped
-from gradcli.results import Graph, Value
+from gradcli.results import Value
 
 _STEP = 3  # cells of one level of the tree
 _LABEL = 34  # cells that a label has before anything beside it goes; in narrow terminals, half
@@ -51,17 +51,6 @@ class _Column(NamedTuple):
     heading: str
     style: str
     texts: list[str]
-
-
-def graph_view(
-    graph: Graph,
-    *,
-    precision: int,
-    width: int | None,
-    extent: Extent = Extent(),  # noqa: B008  # it cannot change
-) -> list[Line]:
-    """The graph as a tree."""
-    return tree(picture(graph, extent), precision=precision, width=width)
 
 
 def tree(drawn: Picture, *, precision: int, width: int | None) -> list[Line]:
@@ -225,12 +214,7 @@ def _line_number(box: Box) -> str:
 
 
 def _texts(values: Sequence[Value], precision: int, width: int) -> list[str]:
-    """The texts of values, numbers among them with their points under each other."""
-    column = [short(value, precision, width) for value in values]
-    rows = [i for i, value in enumerate(values) if is_number(value)]
-    for i, text in zip(rows, align([column[i] for i in rows]), strict=True):
-        column[i] = text
-    return column
+    return aligned([short(value, precision, width) for value in values], values)
 
 
 def _width(column: _Column) -> int:

@@ -12,8 +12,8 @@ from gradcli.program import Options, load
 from gradcli.render.graphs.dot import dot
 from gradcli.render.graphs.mermaid import mermaid
 from gradcli.render.graphs.picture import Extent, picture
-from gradcli.render.graphs.svg import graph_svg
-from gradcli.render.graphs.tree import graph_view
+from gradcli.render.graphs.svg import svg
+from gradcli.render.graphs.tree import tree
 from gradcli.render.text import plain_text
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "graph"
@@ -80,12 +80,12 @@ def views(graph, extent):
     """What is seen of a graph, by the endings of the golden files."""
     trees = []
     for width in WIDTHS:
-        lines = graph_view(graph, precision=6, width=width, extent=extent)
+        lines = tree(picture(graph, extent), precision=6, width=width)
         trees.append(f"# {width or 'no width'}\n{plain_text(lines)}")
     drawn = picture(graph, extent)
     found = {"txt": "".join(trees), "dot": dot(drawn, 6), "mmd": mermaid(drawn, 6)}
     if len(drawn.boxes) < 10:
-        found["svg"] = graph_svg(graph, precision=6, extent=extent)
+        found["svg"] = svg(picture(graph, extent), 6)
     return found
 
 

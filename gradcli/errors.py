@@ -1,4 +1,4 @@
-"""What can go wrong, as data: diagnostics, the error kinds and their exit statuses."""
+"""Diagnostics, the kinds of errors and their exit statuses."""
 
 from __future__ import annotations
 
@@ -194,7 +194,7 @@ def _unlikely(wanted: str, known: str) -> int:
 
 
 def slips(a: str, b: str) -> int:
-    """How many letters are left out, put in, wrong or swapped with the next: the optimal string
+    """The number of letters left out, put in, wrong or swapped with the next: the optimal string
     alignment distance.
     """
     above: list[int] = []

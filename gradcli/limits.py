@@ -1,4 +1,4 @@
-"""Limits on what a run may take, and how people write them."""
+"""Limits on steps, time, memory and depth of a run, and their texts."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Limits(Record):
         self.depth = depth
 
     def among(self, count: int) -> Limits:
-        """The same for one of so many processes that share what memory is free."""
+        """The limits of one of `count` processes that share the free memory."""
         memory = self.memory if type(self.memory) is int else self.memory / count
         return Limits(self.steps, self.seconds, memory, self.depth)
 
@@ -83,7 +83,11 @@ def count(text: str) -> int:
 
 
 def depth(text: str) -> int:
-    """Likewise, of calls within each other."""
+    """A number of nested calls: `500`, `1_000`.
+
+    Raises:
+        ValueError: If it is none, or too large; the message says what is right.
+    """
     found = count(text)
     if found > DEEPEST:
         raise ValueError(f"a whole number up to {DEEPEST}")

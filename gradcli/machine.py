@@ -40,7 +40,7 @@ def _available(file: Path) -> int:
 
 
 def _groups(root: Path) -> Iterator[int]:
-    """What each control group of the process leaves it, from its own up to the first."""
+    """The memory that each control group of the process still allows, from its own upwards."""
     for line in _lines(root / "proc/self/cgroup"):
         _, controllers, group = line.split(":", 2)
         if controllers == "":
@@ -95,7 +95,7 @@ for one on each processor. One where it says nothing.
 
 
 def processors() -> int:
-    """How many processors this process may use."""
+    """The number of processors that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

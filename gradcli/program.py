@@ -111,8 +111,8 @@ def check_source(
     wrt: str | Sequence[str] | None = None,
     of: str | None = None,
 ) -> CheckResult:
-    """What can be known of a program without running it: what is wrong with its names, calls and
-    sizes, and what a gradient would not see.
+    """The result of a static check: faults of names, calls and sizes, and what a gradient would not
+    see.
 
     Args:
         source: Its text.

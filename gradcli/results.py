@@ -1,4 +1,4 @@
-"""What a command returns and a renderer takes: plain, frozen data."""
+"""Results of commands, which renderers and the Python API receive: plain, frozen data."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _short(value: object) -> str:
 
 
 class Look(Result):
-    """How a result is to look, for the forms in which that is not settled.
+    """Settings for how a result is shown.
 
     Fields:
         precision: Significant digits of numbers for people.
@@ -54,7 +54,7 @@ class Look(Result):
         values: Values in the JSON of a graph: "full", of large arrays a "summary", or "none".
         nodes: How many nodes of a graph are drawn at most.
         depth: How many steps from the result; None for all.
-        unfold: How many turns of each loop as they are.
+        unfold: How many turns of each loop are drawn one by one.
         diagnostics: How findings are written: "full" or "concise".
         source: The program that was asked.
     """
@@ -101,7 +101,7 @@ class Answer(Result):
 
     @property
     def right(self) -> bool | None:
-        """What the answer to a question of yes or no is; None of another question."""
+        """The answer to a yes-or-no question; None for any other question."""
         return None
 
 
@@ -259,7 +259,7 @@ class Kinked(Result):
 
 
 class RunResult(Shown):
-    """What `gradcli run` found. `result` is None when the program ends in no value."""
+    """The result of `gradcli run`. `result` is None if the program ends in no value."""
 
     view = "run"
     __slots__ = ("output", "result", "bindings", "printed", "warnings", "graph", "kinks")
@@ -356,7 +356,7 @@ class Several(Answer):
 
     @property
     def warnings(self) -> tuple[Diagnostic, ...]:
-        """Those of all, each once."""
+        """The warnings of all answers, each once."""
         found = {(w.code, w.message, w.span): w for a in self.answers for w in a.warnings}
         return tuple(found.values())
 
@@ -516,7 +516,7 @@ class Checked(Result):
 
 
 class GradcheckResult(Shown):
-    """What `gradcli gradcheck` found: of the whole program, and of each own rule by itself."""
+    """The result of `gradcli gradcheck`: checks of the program, and of each own rule by itself."""
 
     view = "checks"
     __slots__ = ("passed", "checks", "rules", "printed", "warnings")
@@ -565,7 +565,7 @@ class Declared(Result):
 
 
 class CheckResult(Result):
-    """What `gradcli check` found without running: errors and warnings, and the inputs."""
+    """The result of a static check: errors and warnings, and the inputs."""
 
     __slots__ = ("findings", "inputs")
     findings: tuple[Diagnostic, ...]
@@ -585,7 +585,7 @@ class Findings(Answer):
 
 
 class GraphResult(Shown):
-    """What `gradcli graph` found."""
+    """The result of `gradcli graph`."""
 
     view = "graph"
     __slots__ = ("output", "value", "graph", "printed", "warnings")
@@ -647,7 +647,7 @@ class Operation(Result):
 
 
 class Operations(Answer):
-    """Built-in operations: of one alone all is told."""
+    """Built-in operations; a single one is shown in full."""
 
     view = "operations"
     __slots__ = ("operations",)

@@ -1,4 +1,4 @@
-"""What the first bytes of a file tell that is no UTF-8 text."""
+"""Recognize files that are no UTF-8 text by their first bytes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _LOOKED_AT = 64  # bytes
 
 
 class Signature(Record):
-    """What a file is, in the words of messages, and what makes a text of it, if something does."""
+    """The kind of a file, as messages name it, and a hint how to convert it, if there is one."""
 
     __slots__ = ("kind", "way")
     kind: str
@@ -44,7 +44,7 @@ _FIRST = (  # the longer of two that begin alike comes first
 
 
 def signature(data: bytes) -> Signature | None:
-    """What a file is that is no UTF-8 text, None if its first bytes do not tell.
+    """The kind of a file that is no UTF-8 text; None if its first bytes do not tell.
 
     Args:
         data: Its bytes, or the first of them.

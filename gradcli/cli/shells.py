@@ -9,7 +9,7 @@ from gradcli.cli.line.options import MESSAGES, Line
 
 @command("shell", *MESSAGES)
 def completion(line: Line) -> None:
-    """What makes a shell complete commands, inputs and names.
+    """Print the script by which a shell completes commands, inputs and names.
 
     Examples:
       gradcli completion bash >> ~/.bashrc

@@ -1,4 +1,4 @@
-"""How built-ins may be called, in the form that the grammar receives."""
+"""Signatures of built-ins, as the grammar receives them."""
 
 from __future__ import annotations
 

@@ -116,7 +116,7 @@ class _Printer:
             pending.extend((depth + 1, inner) for inner in reversed(below))
 
     def inside(self, function: Function) -> list[Part]:
-        """What stands in a function: its slots, then its instructions."""
+        """The lines of a function: its slots, then its instructions."""
         slots = [("locals", function.locals), ("captures", function.captures)]
         named = [f"{word} {', '.join(map(self.slot, ours))}" for word, ours in slots if ours]
         return [*named, *function.body]
@@ -204,7 +204,7 @@ class _Printer:
                 return f"{self.slot(target)} = {self.value(i)}"
 
     def value(self, i: Instruction) -> str:
-        """What an instruction puts into its target."""
+        """The text of the value that an instruction puts into its target."""
         match i:
             case Copy():
                 return self.operand(i.value)

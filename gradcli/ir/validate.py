@@ -1,4 +1,4 @@
-"""What every ops program keeps to, whatever made it: checked by the tests after each lowering."""
+"""Rules that every ops program keeps; the tests check them after each lowering."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _SIGNS = {1: ("+", "-", "~", "not"), 2: (*_ARITHMETIC, *_TESTS, "[]", "+[]", "*[
 
 
 def faults(program: Program, signatures: Signatures) -> list[str]:
-    """What is wrong with a program, each with its place; nothing, if the lowering is right."""
+    """The violations of the rules in a program, each with its place."""
     return list(_Validator(program, signatures).faults())
 
 
@@ -162,7 +162,7 @@ class _Validator:
             yield f"{here}: `{i.op}` lacks arguments"
 
     def operand(self, operand: Operand, function: Function) -> Iterator[str]:
-        """What is read is there."""
+        """Check that every slot that is read has a value."""
         yield from self.span(operand.span, "an operand")
         if isinstance(operand, Builtin) and operand.name not in self.signatures:
             yield f"no built-in `{operand.name}`"

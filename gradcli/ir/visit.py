@@ -24,7 +24,7 @@ from gradcli.ir.program import (
 
 
 def operands(i: Instruction) -> Sequence[Operand]:
-    """What an instruction itself takes: nothing of its blocks, of a function only the defaults."""
+    """The operands of an instruction without its blocks; of a function only the defaults."""
     return _values(i, 0)
 
 

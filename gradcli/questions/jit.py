@@ -1,7 +1,7 @@
-"""Questions that code answers, which is made of the program where that can be and where it pays.
+"""Decide whether compiled code or the interpreter answers a question, and keep the code.
 
-Code gives the very answer that a run would. Whatever is unusual it leaves to the interpreter, which
-begins anew: so all messages and warnings are the interpreter's own.
+Code gives the same answer as a run. If anything unusual happens, it bails out and the interpreter
+repeats the run: all messages and warnings are the interpreter's own.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Jit:
 
     @cached_property
     def _worth(self) -> float:
-        """The seconds that making code is held to take, after which of interpreting it is made."""
+        """The assumed seconds of compiling; interpreting that long makes compiling pay."""
         return _WORTH + _EACH * sum(1 for _ in everything(self._loaded.program))
 
     def answer(self, question: Question, request: Request) -> Any:
@@ -194,8 +194,8 @@ class Jit:
         return found
 
     def _by_code(self, made: Compiled, question: Question, request: Request) -> Any:
-        """What code answers, or the interpreter where code has left. It does not print again what
-        code has printed.
+        """The answer by code, or by the interpreter if code bails out. The interpreter does not
+        print again what code has printed.
         """
         echo = _Echo(request.options)
         found = made.answer(request, echo)
@@ -224,7 +224,7 @@ class _Echo:
 
 
 def _key(question: str, request: Request) -> Key:
-    """What code depends on: another request with the same has the same code."""
+    """The cache key: requests with the same key share their code."""
     wrt = request.wrt if request.wrt is None or isinstance(request.wrt, str) else (*request.wrt,)
     return (
         *(question, frozenset(request.shapes.items()), wrt, request.of, request.mode),
@@ -242,7 +242,7 @@ def _ends_soon(request: Request) -> bool:
 
 
 def _against(request: Request) -> Diagnostic | None:
-    """Why a request is interpreted in any case."""
+    """The reason why a request is always interpreted; None if code may answer it."""
     options = request.options
     if options.graph or options.kinks or options.plots is not None:
         if options.plots is not None:

@@ -90,8 +90,7 @@ class Program:
         check_names(given, self._loaded.program)
 
     def within(self, options: Options, work: Callable[[], Answer]) -> Answer:
-        """What some work gives that asks the program and makes something of the answer: all of it
-        is held to the limits, as one question.
+        """The result of some work that asks the program. One set of limits holds for all of it.
 
         Raises:
             LimitError: If it reaches one.

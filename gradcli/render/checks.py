@@ -1,4 +1,4 @@
-"""What `gradcli gradcheck` shows to a person."""
+"""The output of `gradcli gradcheck` for people."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _columns(checks: Sequence[Checked], precision: int, every: bool) -> list[Col
 
 
 def _verdict(check: Checked) -> tuple[str, str]:
-    """What came of a check, with its style."""
+    """The verdict of a check, with its style."""
     if not check.passed:
         return check.note or "FAIL", "error"
     return (check.note, "warning") if check.note else ("ok", "help")

@@ -1,4 +1,4 @@
-"""What the commands that differentiate show to a person: the output's value, then derivatives."""
+"""The output of derivatives for people: the value of the result, then its derivatives."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a program plots by matplotlib's names, drawn by matplotlib into files."""
+"""Draw a program's calls of matplotlib into files."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Drawing:
         pyplot.close("all")
 
     def call(self, drawn: Any, name: str, args: list[Any], named: dict[str, Any]) -> Any:
-        """What a function or method of matplotlib gives.
+        """Call a function or method of matplotlib for the program.
 
         Raises:
             RunError: If it cannot be drawn.

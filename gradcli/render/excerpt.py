@@ -156,7 +156,7 @@ def _drawing(row: _Row, text: str, marks: list[_Mark]) -> list[Line]:
 
 
 def _underlines(row: _Row, text: str, marks: list[_Mark]) -> dict[int, str]:
-    """Which character stands in which cell. Labels cover the main span's carets, and blanks at
+    """The character in each cell under a line. Labels cover the main span's carets, and blanks at
     the ends of what is left of it carry none: `W @ x` with both sides labelled is `- ^ -`.
     """
     canvas: dict[int, str] = {}

@@ -1,4 +1,4 @@
-"""What draws the views of results, by view and form: for commands, `print` and notebooks."""
+"""The table of functions that draw results, for commands, `print` and notebooks."""
 
 from __future__ import annotations
 
@@ -53,9 +53,7 @@ _USUAL = Look(
 
 
 def text(result: Shown, form: str) -> str:
-    """What a command shows of a result itself where nothing more is asked, without its last line
-    end.
-    """
+    """The text that a command without options shows of a result, without its last line end."""
     found = drawn(result, [result.view], form, _USUAL)
     return (plain_text(found) if isinstance(found, list) else str(found)).removesuffix("\n")
 

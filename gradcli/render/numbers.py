@@ -102,7 +102,7 @@ def _at_point(text: str) -> tuple[str, str]:
 
 
 def _pick(count: int, room: int) -> list[int | None]:
-    """Which of `count` items to show in `room` places, None standing for those left out."""
+    """The items to show, of `count` in `room` places; None stands for those left out."""
     if count <= room:
         return list(range(count))
     tail = (room - 1) // 2

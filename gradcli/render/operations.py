@@ -1,4 +1,4 @@
-"""What `gradcli ops` shows to a person."""
+"""The output of `gradcli ops` for people."""
 
 from __future__ import annotations
 

@@ -254,7 +254,7 @@ def _where(over: str, start: float, end: float) -> str:
 
 
 def told(over: str, b: Break) -> str:
-    """What is known of a kink, in words."""
+    """A kink in words: its place, and slopes or values to either side."""
     at = f"at {visible(over)} = {number(b.at, _DIGITS)}"
     if b.jump is not None and not all(map(math.isfinite, b.jump)):
         return f"pole {at}: {number(b.jump[0], 3)} on the left, {number(b.jump[1], 3)} on the right"

@@ -20,7 +20,7 @@ class Padded:
         self._precision = precision
 
     def head(self, names: Sequence[str]) -> str:
-        """What is written of the columns' names at once: nothing."""
+        """Note the names of the columns; the first record writes them."""
         self._names = names
         self._places: list[str] = []
         return ""
@@ -37,7 +37,7 @@ class Padded:
         return self._line(self._names) + self._line(shown)
 
     def end(self) -> bytes:
-        """What is written behind the last record: nothing."""
+        """The bytes behind the last record: none."""
         return b""
 
     def _line(self, texts: Sequence[str]) -> str:

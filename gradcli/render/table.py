@@ -28,7 +28,7 @@ def text_column(heading: str, style: str, texts: Sequence[str]) -> Column:
 
 
 def styled_column(heading: str, styles: Sequence[str], texts: Sequence[str]) -> Column:
-    """Likewise, each text in a style of its own."""
+    """A column of texts that are never shortened, each in a style of its own."""
     return Column(heading, styles, lambda width: [[text] for text in texts], False)
 
 

@@ -106,7 +106,7 @@ def _beside(columns: Sequence[Sequence[str]], widths: Sequence[int]) -> Iterator
 def _below(
     columns: Sequence[Sequence[str]], headings: Sequence[str], width: int
 ) -> Iterator[list[Line]]:
-    """Each operation with what is told of it under it: its partials, its value and derivatives."""
+    """Each operation, with its partials, value and derivatives under it."""
     for name, expression, _, value, partials, *derivatives in zip(*columns, strict=True):
         room = max(width - cells(name) - len(_GAP), 1)
         block: list[Line] = [[(name, "name"), (_GAP, ""), (shorten(expression, room), "")]]

@@ -1,4 +1,4 @@
-"""What `gradcli run` shows to a person: the top-level names, then the result."""
+"""The output of `gradcli run` for people: the top-level names, then the result."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     view="findings",
 )
 def check(line: Line) -> None:
-    """What is wrong with programs, found without running them.
+    """Find mistakes in programs without running them.
 
     The status is 1 for warnings, 3 for errors.
 
@@ -66,7 +66,7 @@ def check(line: Line) -> None:
 
 
 def _listing(line: Line, target: Target) -> "Listing | None":
-    """What prints a program instead of its findings, if that is asked for."""
+    """The function that prints a stage of the program, if --ir or --code asks for one."""
     from gradcli.program import ops_text, stage_text
 
     option = "--code" if line.stage else "--ir"

@@ -10,7 +10,7 @@ from gradcli.errors import nearest
 
 @command("code", *MESSAGES)
 def explain(line: Line) -> None:
-    """What a code of a message means, by an example.
+    """Explain a code of a message by an example.
 
     Examples:
       gradcli explain

@@ -11,7 +11,7 @@ from gradcli.cli.rows.inquiry import ask
     view="checks",
 )
 def gradcheck(line: Line) -> None:
-    r"""Every derivative held against central differences.
+    r"""Compare every derivative with central differences.
 
     Each input is checked in reverse and in forward mode, the modes against each other, and every
     own rule by itself. The status is 1 if one is wrong.

@@ -1,4 +1,4 @@
-"""How arguments and options write names and values."""
+"""Split arguments and options into names and values."""
 
 from __future__ import annotations
 

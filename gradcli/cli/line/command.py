@@ -38,7 +38,7 @@ SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
 class Command:
-    """What a command is, of which typer's object is made when it is named.
+    """A command. typer's object is made only when the command line names it.
 
     typer would find out the parameters from a function's annotations, which takes it five times
     as long as making them, and longer than all that a short command then does.
@@ -98,5 +98,5 @@ def help_text(function: Callable[..., None]) -> str:
 
 
 def _as_list(value: Any) -> Any:
-    """What an option that repeats was given, None for nothing; other values as they are."""
+    """The list of a repeatable option's values, None if empty; any other value unchanged."""
     return (list(value) or None) if isinstance(value, tuple) else value

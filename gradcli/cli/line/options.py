@@ -111,7 +111,7 @@ class Line:
         help="Values by name: a JSON object, an .npz, a CSV of columns, what gradcli printed; "
         "- reads them.",
     )
-    ignore_extra: bool = flag("--ignore-extra", help="Pass over names of -i that are no inputs.")
+    ignore_extra: bool = flag("--ignore-extra", help="Ignore names of -i that are not inputs.")
     rows: list[str] | None = option(
         "--rows",
         metavar="FILE",
@@ -130,10 +130,10 @@ class Line:
         "--na", metavar="TEXT,..", help="Cells that stand for nan, as in NA,null."
     )
     separator: str | None = option(
-        metavar="SIGN", help="What stands between cells, `tab` for one (a comma)."
+        metavar="SIGN", help="The separator of cells, `tab` for one (a comma)."
     )
     decimal: Literal[".", ","] = option(
-        default=".", metavar="SIGN", help="What stands before decimals in cells (.)."
+        default=".", metavar="SIGN", help="The decimal sign in cells (.)."
     )
     on_error: Literal["stop", "skip", "record", "ignore"] = option(
         "--on-error",
@@ -150,11 +150,11 @@ class Line:
     ignore: list[str] | None = option(
         metavar="CODE,..", help="Leave out these warnings; repeatable."
     )
-    ir: bool = flag("--ir", help="Print the program of ops that the text becomes.")
+    ir: bool = flag("--ir", help="Print the ops program, to which the text is lowered.")
     stage: Literal["typed", "python", "llvm"] | None = option(
         "--code",
         metavar="STAGE",
-        help="Print what the program becomes on its way to code: typed, python or llvm.",
+        help="Print a stage of compiling: typed, python or llvm.",
     )
     kinks: bool = flag("--kinks", help="Also list operations evaluated at a corner, jump or tie.")
     plots: str | None = option(
@@ -162,20 +162,18 @@ class Line:
     )
     graph: bool = flag("--graph", help="Also draw the recorded graph.")
     nodes: int = option(
-        default=500, min=1, metavar="N", help="Draw at most so many nodes, from the result (500)."
+        default=500, min=1, metavar="N", help="Draw at most N nodes, those near the result (500)."
     )
-    depth: int | None = option(
-        min=0, metavar="N", help="Draw at most so many steps from the result."
-    )
+    depth: int | None = option(min=0, metavar="N", help="Draw at most N steps from the result.")
     unfold: int = option(
-        default=0, min=0, metavar="N", help="Draw so many turns of each loop as they are (0)."
+        default=0, min=0, metavar="N", help="Draw N turns of each loop one by one (0)."
     )
     values: Literal["none", "summary", "full"] = option(
         default="full", metavar="WHAT", help="Values in JSON: none, summary or full."
     )
     tangent: list[str] | None = option(
         metavar="NAME=VALUE",
-        help="Direction by this name; repeatable, zero by the others.",
+        help="The direction for a name; repeatable, zero for other names.",
         autocompletion=completed("tangents"),
     )
     wrt: list[str] | None = option(
@@ -207,7 +205,7 @@ class Line:
         autocompletion=completed("names"),
     )
     order: int = option(
-        default=1, min=1, max=2, metavar="N", help="Highest derivatives to check (1)."
+        default=1, min=1, max=2, metavar="N", help="Highest order of derivatives to check (1)."
     )
     form: str = option("-f", "--format", default="auto", metavar="FORM")
     json: bool = flag("--json", help="Short for --format json.")
@@ -225,17 +223,19 @@ class Line:
     compile: Literal["auto", "always", "never"] = option(
         default="auto",
         metavar="WHEN",
-        help="Make code of the program: auto (where it pays), always or never.",
+        help="Compile the program: auto (if it pays), always or never.",
     )
-    max_steps: str | None = option(metavar="N", help="At most so many turns of loops and calls.")
-    time_limit: str | None = option(metavar="S", help="At most so many seconds: 10, 500ms, 2min.")
+    max_steps: str | None = option(metavar="N", help="Most turns of loops and calls.")
+    time_limit: str | None = option(metavar="S", help="Most time: 10 (seconds), 500ms, 2min.")
     max_memory: str | None = option(
-        metavar="SIZE", help="At most so much memory: 512MiB, 2G; of what is free: 80%."
+        metavar="SIZE", help="Most memory: 512MiB, 2G, or 80% of what is free."
     )
-    max_depth: str | None = option(metavar="N", help="At most so many calls in each other (1000).")
-    safe: bool = flag("--safe", help="Limits for the programs of strangers: all of these.")
-    quiet: bool = flag("-q", "--quiet", help="No warnings.")
-    verbose: bool = flag("-v", "--verbose", help="Say more at a limit and of gradcli's own faults.")
+    max_depth: str | None = option(metavar="N", help="Most nested calls (1000).")
+    safe: bool = flag("--safe", help="Set all of these limits, for programs from strangers.")
+    quiet: bool = flag("-q", "--quiet", help="Print no warnings.")
+    verbose: bool = flag(
+        "-v", "--verbose", help="Print more about limits, compiling and bugs of gradcli."
+    )
     color: Literal["auto", "always", "never"] = option(
         default="auto", metavar="WHEN", help="auto, always or never."
     )

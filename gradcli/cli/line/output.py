@@ -48,7 +48,7 @@ class Target(Record):
         return FORMS[self.form].room == "around"
 
     def content(self, result: Answer, look: Look) -> str | bytes:
-        """What is written of a result: each of its views that the form has, written or drawn."""
+        """The text or bytes of a result: all of its views that the form has."""
         views = [VIEWS[name] for name in result.views if self.form in VIEWS[name].forms]
         drawn = [view.name for view in views if self.form in view.drawn]
         whole = FORMS[self.form].whole
@@ -103,7 +103,7 @@ class Target(Record):
 
     @contextmanager
     def _named(self) -> Iterator[None]:
-        """What fails inside fails for this target's file."""
+        """Turn an OSError into the error that this target cannot be written."""
         try:
             yield
         except OSError as error:
@@ -128,7 +128,7 @@ class Target(Record):
 
 
 def look(line: Line, target: Target, source: Source | None = None) -> Look:
-    """How the results of a program are to look."""
+    """Settings for how a result is shown."""
     from gradcli.results import Look
 
     asked = {name: getattr(line, name) for name in Look._fields if name in FIELDS}

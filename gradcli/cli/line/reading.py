@@ -91,7 +91,7 @@ def _file(name: str) -> bytes:
 
 
 def _instead_of(name: str) -> str | None:
-    """What may have been meant by a file that cannot be read: one beside it, an input, a text."""
+    """A hint for a file that cannot be read: a similar name, an input, or -e for a text."""
     if "=" in name:
         return f"an input is NAME=VALUE, and `{name.partition('=')[0]}` is no name"
     folder, base = os.path.split(name)

@@ -34,14 +34,14 @@ class Batch(Record):
     precision: int
 
     def kept_of(self, row: Row, kind: str) -> list[str] | dict[str, str]:
-        """What is kept of a row: its cells, or JSON by name."""
+        """The kept columns of a row: its cells, or JSON by name."""
         if self.kept is None:
             return []
         return self.kept.json(row) if kind == "ndjson" else self.kept.cells(row)
 
     def kept_together(self, block: Block, kind: str) -> Sequence[Any]:
-        """What is kept of the rows of a block: a list for each column, or JSON by name for each
-        row; nothing where nothing is.
+        """The kept columns of a block: a list for each column, or JSON by name for each row; empty
+        without --keep.
         """
         if self.kept is None:
             return []
@@ -104,7 +104,7 @@ def _expanded(files: Sequence[str]) -> list[str]:
 
 
 def _dialect(line: Line) -> Dialect:
-    """How the options say that the rows are written."""
+    """The dialect of the rows that the options describe."""
     from gradcli.formats.texts.dialect import Dialect
 
     names = split_names(line.columns, "--columns")

@@ -42,10 +42,10 @@ def _as_it_is(result: Any) -> Any:
 
 
 class Inquiry:
-    """What a command line asks for.
+    """A command line, with the program and its inputs once they are loaded.
 
     Fields:
-        telling: How warnings are told.
+        telling: Writes warnings.
         target: Where the answer goes, and in which form.
         names: Those of --wrt.
         shown: Those of --show.
@@ -92,11 +92,11 @@ class Inquiry:
 
     @property
     def look(self) -> Look:
-        """How the answer is to look."""
+        """Settings for how the answer is shown."""
         return look(self._line, self.target, self.program.source)
 
     def settings(self, echo: Callable[[str], None] = print_message, **more: Any) -> Options:
-        """How the line wants the program to be run."""
+        """Options of the run that the command line asks for."""
         from gradcli.program import Options
 
         line = self._line

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import chain
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from gradcli.cli.line.records import Batch
 from gradcli.cli.rows.query import Question
@@ -15,9 +15,6 @@ from gradcli.cli.rows.row_writer import Answer, Text, Together
 from gradcli.cli.rows.workers import can_fork
 from gradcli.errors import GradError
 from gradcli.formats.readers.rows import Block, Row, Rows, Wanted
-
-if TYPE_CHECKING:
-    pass
 
 _FIRST, _MOST = 16, 4096  # rows that are asked together
 _LEAST_BYTES, _MOST_BYTES = 2**10, 2**20  # of a block of rows
@@ -36,7 +33,7 @@ def takes_code(question: Question, wanted: Wanted, row: Row) -> bool:
 
 
 Piece: TypeAlias = "Together | Text | Row"
-"""What a block of rows gives: answers to some together, and a row to be asked by itself."""
+"""A part of the answers to a block: those to several rows, or a row to be asked by itself."""
 
 _Pieces: TypeAlias = "Callable[[Block], list[Piece]]"
 Sharing: TypeAlias = "Callable[[_Pieces], Callable[[Iterable[Block]], Iterator[list[Piece]]]]"

@@ -1,4 +1,4 @@
-"""What is asked of a program: one question, for any values of its inputs."""
+"""A question to a program, for any values of its inputs."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ class Query(Record):
         return getattr(self.program, self.name)(given, options=options, **self.asked)
 
     def many(self, given: Mapping[str, Any], options: Options) -> Many | None:
-        """What answers it for many sets of values such as these, if there is any by now."""
+        """Code that answers for many values of these types; None if there is none yet."""
         return self.program.many(self.name, given, options=options, **self.asked)
 
 
 class Question(Record):
-    """What is asked of every row.
+    """A question that is asked of every row.
 
     Fields:
-        query: Gives the answer for values of the inputs, run by some options, or many at once.
+        query: The question.
         options: How to run; a row's random numbers are those of its own stream.
         program: The program.
         inputs: Values that are the same for all rows.
-        parts: What an answer is written from.
+        parts: Gives the parts of an answer that are written.
     """
 
     __slots__ = ("query", "options", "program", "inputs", "parts")

@@ -24,7 +24,7 @@ _SAMPLES = ({float: 0.5, int: 3, bool: True}, {float: -7.25e-9, int: -(2**40), b
 
 
 class RowLayout:
-    """What is written of the answers to one question: texts, and numbers in their places.
+    """The layout of answers to one question: fixed texts, and places for numbers.
 
     Args:
         question: Asked of every row.
@@ -52,7 +52,7 @@ class RowLayout:
         )
 
     def answer(self, row: Row, kept: Kept, made: Sequence[Any]) -> Answer | Text:
-        """What is written of an answer that is made of these numbers."""
+        """The answer that consists of these numbers, as it is written."""
         texts = self._filled(made) if self._is_sure else self._texts(made)
         if self._kind == "ndjson":
             line = json_line(row.number, kept, "".join(texts))
@@ -96,7 +96,7 @@ class RowLayout:
         return _NUMBER.split(json_object(said.json)) if self._kind == "ndjson" else said.cells
 
     def _filled(self, made: Sequence[Any]) -> list[str]:
-        """The same, made of the texts of numbers."""
+        """The texts of an answer, by filling numbers into the layout."""
         return [
             at if type(at) is str else _text(type_(made[at]))
             for at, type_ in zip(self._places, self._types, strict=True)

@@ -20,10 +20,10 @@ _SHOWN = 4  # columns named in a message
 
 
 Written: TypeAlias = "Layout | Padded"
-"""How a table is written."""
+"""Writes a table."""
 
 Kept: TypeAlias = list[str] | dict[str, str]
-"""What is kept of a row: its cells, or JSON by name."""
+"""The kept columns of a row: its cells, or JSON by name."""
 
 
 class Said(NamedTuple):
@@ -35,7 +35,7 @@ class Said(NamedTuple):
 
     @classmethod
     def of(cls, parts: ValueParts, kind: str) -> Said:
-        """What is written of an answer with these parts."""
+        """The texts of an answer with these parts."""
         if kind == "ndjson":
             return cls([], [], parts.json())
         if kind == "raw":
@@ -97,7 +97,7 @@ class Text(NamedTuple):
 
 
 def refused(number: int, line: int, kept: Kept, error: GradError) -> Answer:
-    """What came of a bad row: its error, which says where the row is."""
+    """The answer to a bad row: its error, with the row's place."""
     for diagnostic in error.diagnostics:
         diagnostic.notes = (*diagnostic.notes, f"in row {number}, line {line}")
     told = tuple(error.diagnostics)
@@ -227,7 +227,7 @@ class RowWriter:
 
 
 def _layout(kind: str, precision: int) -> Written | None:
-    """How a table is written; None of what is none."""
+    """The layout of a table; None for a form that is no table."""
     if kind == "human":
         from gradcli.render.records import Padded
 

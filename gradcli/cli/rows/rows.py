@@ -176,13 +176,13 @@ def _end(telling: Telling) -> Callable[[Answer], None]:
 
 
 def _left_out(left_out: int, count: int, line: int) -> Diagnostic:
-    """How many rows have no answer."""
+    """The warning that rows were left out."""
     rows = f"{left_out:,} of {count:,} rows left out, the first at line {line}"
     return Diagnostic("rows-left-out", rows, severity="warning")
 
 
 def _not_right(rows: Sequence[int]) -> Diagnostic:
-    """That the answers to some rows are not right."""
+    """The error that checks of some rows failed."""
     numbers = ", ".join(map(str, rows[:_LISTED])) + (", ..." if len(rows) > _LISTED else "")
     return Diagnostic("wrong-derivative", f"checks fail in {counted(len(rows), 'row')}: {numbers}")
 
@@ -205,7 +205,7 @@ def _not_told(errors: Sequence[Diagnostic], told: set[str]) -> list[Diagnostic]:
 
 
 def _wanted(question: Question, rows: Rows) -> Wanted:
-    """What is wanted of the rows. Of JSON lines any input may be: each object has its own keys.
+    """The inputs that rows give. JSON lines may give any: each object has its own keys.
 
     Raises:
         InputError: If no column is an input, one is near the name of an input that stays at its

@@ -33,7 +33,7 @@ _TOGETHER = 64
 
 
 class _Failed(NamedTuple):
-    """What a worker, or the reading of items, ended with."""
+    """The error that ended a worker or the reading of items."""
 
     error: BaseException
 
@@ -148,7 +148,7 @@ def _done(
     before: Sequence[tuple[str, Made | _Failed]],
     connection: Connection,
 ) -> tuple[str, Made | _Failed]:
-    """What was written to standard error meanwhile, and what was made."""
+    """The text written to standard error during the work, and the result."""
 
     def leave(made: Made) -> None:
         connection.send(([*before, (said.getvalue(), made)], False))
@@ -250,7 +250,7 @@ def _send(worker: _Worker, chunk: list[Any]) -> None:
 
 
 def _received(worker: _Worker) -> tuple[list[Any], bool]:
-    """What a worker made of its items, or of the first of them, and whether it goes on."""
+    """A worker's results for its first or all items, and whether the worker is still alive."""
     try:
         found: tuple[list[Any], bool] = worker.connection.recv()
     except (EOFError, OSError):

@@ -25,7 +25,7 @@ def unwritable(name: str, reason: str) -> UsageError:
 
 
 def bug(error: Exception) -> Diagnostic:
-    """What to say when gradcli itself is at fault."""
+    """The diagnostic of a bug in gradcli."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
@@ -38,7 +38,7 @@ def bug(error: Exception) -> Diagnostic:
 
 
 def lacks_memory(error: BaseException) -> bool:
-    """Whether an error is for want of memory, which a library may call one of its import."""
+    """True if an error or its cause is lack of memory, which may show as a failed import."""
     found: BaseException | None = error
     while found is not None:
         if isinstance(found, MemoryError) or "failed to map segment" in str(found):
@@ -48,7 +48,7 @@ def lacks_memory(error: BaseException) -> bool:
 
 
 def out_of_memory() -> Diagnostic:
-    """What to say when there is no memory left."""
+    """The diagnostic for lack of memory."""
     return Diagnostic("memory", "out of memory")
 
 

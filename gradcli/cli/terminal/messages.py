@@ -13,8 +13,12 @@ _MOST_ERRORS = 5  # that a person is shown at once
 
 
 class Telling(Record):
-    """What is said on standard error beside a result: nothing more than errors if `quiet`, in the
-    form full, concise or json, in colour auto, always or never.
+    """Writes messages to standard error.
+
+    Fields:
+        quiet: Whether only errors are written.
+        form: "full", "concise" or "json".
+        color: "auto", "always" or "never".
     """
 
     __slots__ = ("quiet", "form", "color")
@@ -23,11 +27,11 @@ class Telling(Record):
     color: str
 
     def report(self, diagnostics: Iterable[Diagnostic]) -> None:
-        """Say what is wrong."""
+        """Write diagnostics."""
         report(diagnostics, form=self.form, color=self.color)
 
     def warn(self, warnings: Iterable[Diagnostic]) -> None:
-        """Say what may be wrong, unless nobody wants to hear it."""
+        """Write warnings, unless `quiet`."""
         if not self.quiet:
             self.report(warnings)
 

@@ -20,11 +20,11 @@ Share: TypeAlias = Callable[[], "float | None"]
 
 
 def nobody_knows() -> None:
-    """How much of work is done that may have no end."""
+    """The share of work of unknown length that is done: None."""
 
 
 def told(done: int, total: int | None, share: float | None, seconds: float) -> str:
-    """How far work has come after some seconds: how much, at what rate, how long it will take."""
+    """The text beside a progress bar: amount, share, rate and time left."""
     said = f"{done:,}" if total is None else f"{done:,} of {total:,}"
     if share is not None:
         said += f", {math.floor(100 * share)} %"

@@ -55,7 +55,7 @@ def library() -> dict[str, Path]:
 
 
 def page(topic: str) -> str:
-    """What the documentation has on a topic, as Markdown."""
+    """The page or section of the documentation for a topic, as Markdown."""
     name, heading = TOPICS[topic]
     text = (folder("docs") / f"{name}.md").read_text("utf-8")
     return text if heading is None else section(text, heading)
@@ -69,7 +69,7 @@ def section(text: str, heading: str) -> str:
 
 
 def explanation(code: str) -> str:
-    """What the documentation has on a code, as Markdown."""
+    """The explanation of a code in the documentation, as Markdown."""
     return section((folder("docs") / "errors.md").read_text("utf-8"), code)
 
 

@@ -1,4 +1,4 @@
-"""What the signals of a shell do to the process."""
+"""Handlers for the signals that a shell sends."""
 
 from __future__ import annotations
 
@@ -44,8 +44,9 @@ class Signals:
         raise KeyboardInterrupt
 
     def _unraisable(self, found: Any) -> None:
-        """What Python cannot raise, as in the callback of a weak reference, it writes and forgets.
-        An interrupt that came there comes once more.
+        """Send an interrupt again that Python could not raise, as in a weak reference's callback.
+
+        Other such exceptions are written to standard error.
         """
         if found.exc_type is KeyboardInterrupt:
             start_new_thread(self._send_soon, ())  # one sent from here would come here

@@ -78,7 +78,7 @@ class Check(Record):
         return self.truncation + self.rounding
 
     def noted(self, note: str) -> Check:
-        """The same with a note, where it has none."""
+        """A copy with a note, unless there is one."""
         fields = {name: getattr(self, name) for name in self.__slots__}
         return Check(**{**fields, "note": self.note or note})
 
@@ -129,7 +129,7 @@ class _Compared(Record):
     verdict: Any
 
     def worst(self) -> tuple[int, float, int]:
-        """How bad the worst entry is: its verdict, by how much it is off; and its number."""
+        """Verdict, excess error and number of the worst entry."""
         error = _distance(self.analytic, self.slopes.value)
         excess = np.nan_to_num(error / np.maximum(self.slopes.allowed, 1e-300), nan=np.inf)
         at = int(np.lexsort((excess, self.verdict))[-1])

@@ -42,7 +42,7 @@ class Slopes(Record):
 
     @property
     def allowed(self) -> Any:
-        """How far another value may be off."""
+        """The allowed distance of another value."""
         return self.truncation + self.rounding
 
     @property
@@ -51,11 +51,11 @@ class Slopes(Record):
         return (self.allowed <= _SURE * abs(self.value)) | (self.allowed <= self.least)
 
     def looser(self, more: Any) -> Slopes:
-        """The same with more allowed for rounding."""
+        """A copy that allows more for rounding."""
         return Slopes(self.value, self.truncation, self.rounding + more, self.least, self.kink)
 
     def where(self, these: Any, others: Slopes) -> Slopes:
-        """The same with others in some places."""
+        """These slopes in some places, others elsewhere."""
         return Slopes(
             np.where(these, self.value, others.value),
             np.where(these, self.truncation, others.truncation),

@@ -11,7 +11,7 @@ from gradcli.record import Record
 
 
 class Coded(Record):
-    """What code finds at moved points.
+    """Values and gradients by code at moved points.
 
     Fields:
         values: of the result, in its shape.

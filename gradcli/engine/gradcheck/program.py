@@ -161,7 +161,7 @@ def _kind(data: Any) -> Any:
 
 
 def _unconnected(x: Any) -> Any:
-    """The same value, on memory of its own and outside the graph."""
+    """A copy of a value in its own memory, outside the graph."""
     if type(x) is Tensor:
         return Tensor(_copied(x.data))
     return x.data if isinstance(x, Number) else x

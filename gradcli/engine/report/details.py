@@ -38,7 +38,7 @@ def details(
 
 
 def _saved(node: NodeOfOp) -> tuple[tuple[str, Any], ...]:
-    """What a node saved for its derivative, by the names of its op's arguments."""
+    """The values that a node saved for its derivative, by the names of its op's arguments."""
     if not isinstance(node, OpNode):
         return ()
     names = node.op.args  # type: ignore[attr-defined]  # of an entry of the catalog
@@ -65,7 +65,7 @@ def _partials(node: NodeOfOp, shown: Callable[[Node], int | None]) -> tuple[tupl
 def _flows(
     node: NodeOfOp, g: Any, shown: Callable[[Node], int | None]
 ) -> tuple[tuple[int, Any], ...]:
-    """What a node adds to the cotangent of each of those that it was made of."""
+    """The terms that a node adds to the cotangents of its operands."""
     if g is None or not isinstance(node, OpNode):
         return ()
     wanted = [under is not None for under in node.edges]

@@ -131,7 +131,7 @@ def _item(node: Node) -> tuple[Watchpoint, tuple[int, ...]] | None:
 
 
 class _Texts:
-    """What a program says where ops stand, each place looked up once."""
+    """The program's text at the places of ops, each looked up once."""
 
     def __init__(self, source: Source) -> None:
         self._source = source

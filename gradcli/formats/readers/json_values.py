@@ -48,7 +48,7 @@ def json_value(source: Source) -> Any:
 
 @cache
 def _decoder() -> JSONDecoder:
-    """What reads: made once, for there may be many rows."""
+    """The JSON decoder, made once for all rows."""
     from json import JSONDecoder
 
     return JSONDecoder(parse_int=whole, parse_float=real, object_pairs_hook=_object)
@@ -67,7 +67,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _reason(message: str) -> str:
-    """What Python's reader complains about, in the words of other messages."""
+    """A complaint of Python's JSON reader in the style of other messages."""
     text = message.removesuffix(" at").removesuffix(" starting").replace("'", "`")
     return text[:1].lower() + text[1:]
 
@@ -101,7 +101,7 @@ def printed_values(found: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def inside(name: str, value: Any, way: str) -> Any:
-    """What stands in a JSON value behind some keys and numbers of elements, between dots.
+    """The part of a JSON value at a path of keys and indices, separated by dots.
 
     Raises:
         InputError: If one of them is not there.

@@ -35,7 +35,7 @@ class Kept:
         self.names = tuple(rows.titles) if every else tuple(asked)
 
     def cells(self, row: Row) -> list[str]:
-        """What a row has of them, as texts; empty where it has none."""
+        """The kept cells of a row, as texts; "" for a missing one."""
         if row.header is None:
             found = self._of_object(row)
             return [v if isinstance(v, str) else "" if v is None else _json(v) for v in found]
@@ -43,7 +43,7 @@ class Kept:
         return [cells.get(n, row.record.name if n == FILE else "") for n in self.names]
 
     def columns(self, block: Block) -> list[list[str]]:
-        """What the records of a block have of them, a list for each."""
+        """The kept columns of a block, a list each."""
         places = {title: place for place, title in enumerate(block.header.titles)}
         return [
             [record.cells[places[name]] for record in block.records]
@@ -53,7 +53,7 @@ class Kept:
         ]
 
     def json(self, row: Row) -> dict[str, str]:
-        """What a row has of them, as JSON: a cell that reads as a number is one."""
+        """The kept cells of a row as JSON by name; a cell that reads as a number is one."""
         if row.header is None:
             return {n: _json(v) for n, v in zip(self.names, self._of_object(row), strict=True)}
         cells = zip(self.names, self.cells(row), strict=True)

@@ -29,7 +29,7 @@ class ManyFiles(Rows):
         self._wanted: frozenset[str] = frozenset()
 
     def share(self) -> float | None:
-        """Which part has been read, all files taken to be as long; None while nobody knows."""
+        """The share that has been read, as if all files were equally long; None if unknown."""
         share = self._file.share()
         return None if share is None else (self._done + share) / len(self._names)
 

@@ -267,7 +267,7 @@ class Values(NamedTuple):
     strict: bool
 
     def passing(self) -> Values:
-        """The same, of which names that are no inputs are passed over."""
+        """A copy that ignores names that are no inputs."""
         return self._replace(strict=False)
 
     def of(self, inputs: Collection[str], left: Collection[str]) -> dict[str, Any]:

@@ -36,7 +36,7 @@ class Row(NamedTuple):
 
     @property
     def line(self) -> int:
-        """Where it stands in the file."""
+        """The record's first line in the file."""
         return self.record.line
 
 
@@ -159,7 +159,7 @@ class Rows:
         return Record(self.name, self._lines.number, line, [], None)
 
     def share(self) -> float | None:
-        """Which part of the file has been read; None of a stream and of what is compressed."""
+        """The share of the file that has been read; None for streams and compressed files."""
         if not self._size:
             return None
         return min((self._stream.tell() - self._blocks.waiting) / self._size, 1.0)
@@ -230,7 +230,7 @@ def _split(name: str, text: bytes, first: int, delimiter: str) -> list[Record]:
 
 
 class Wanted:
-    """What is wanted of rows.
+    """The inputs that are read from rows.
 
     Fields:
         names: The inputs that they may give.

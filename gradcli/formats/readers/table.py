@@ -276,7 +276,7 @@ class Header:
         return self.record.source, self.record.span(self.delimiter, index)
 
     def value(self, record: Record, name: str, column: Column) -> Any:
-        """What a record has for a column: a number, or a list of a column of lists or an array.
+        """The value of a column in a record: a number; a list for an array or a cell with a list.
 
         Raises:
             InputError: At the cell that holds no number.

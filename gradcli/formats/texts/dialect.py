@@ -1,4 +1,4 @@
-"""How a table is written, where it is not as most are, and what its columns are called."""
+"""The dialect of a table: separator, decimal sign, and names of columns."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from gradcli.record import Record
 
 
 class Dialect(Record):
-    """What is said of a table.
+    """The dialect of a table, as options describe it.
 
     Fields:
         columns: The names of its columns; None where a header tells them.
@@ -36,4 +36,4 @@ class Dialect(Record):
 
 
 USUAL = Dialect(None, {}, frozenset(), None, ".")
-"""A table of which nothing is said."""
+"""The dialect of a table without options."""

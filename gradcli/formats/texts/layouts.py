@@ -1,5 +1,7 @@
-"""How a table is written: as CSV or TSV, or in Markdown. A layout takes the names of the columns
-first, then record after record, so that a table need not be at hand whole.
+"""Layouts of tables: CSV, TSV and Markdown.
+
+A layout takes the names of the columns first, then record after record, so that no table has to be
+in memory whole.
 """
 
 from __future__ import annotations
@@ -11,10 +13,10 @@ from gradcli.formats.texts.delimited import record
 
 
 class Layout:
-    """How one table is written."""
+    """Writes one table."""
 
     def head(self, names: Sequence[str]) -> str:
-        """What stands above the records."""
+        """The text above the records."""
         return self.record(names)
 
     def record(self, texts: Sequence[str]) -> str:
@@ -26,7 +28,7 @@ class Layout:
         return "".join(map(self.record, zip(*map(texts_of, columns), strict=True)))
 
     def end(self) -> bytes:
-        """What is written behind the last record."""
+        """The bytes behind the last record."""
         return b""
 
 

@@ -97,7 +97,7 @@ def _split(array: Any) -> list[Any]:
 
 
 def _inner(part: Any, ndim: int, json: bool) -> str:
-    """What a part of an array of so many dimensions is between the array's brackets."""
+    """The text of a part of an array with `ndim` dimensions, without the array's brackets."""
     text = literal(part, json=json)
     return text if part.ndim < ndim else text[1:-1]
 

@@ -1,4 +1,4 @@
-"""How a value from outside that is none is refused."""
+"""Errors for values from outside that cannot be read."""
 
 from __future__ import annotations
 

@@ -113,7 +113,7 @@ def _laid_out(digits: Any, power: Any) -> tuple[Any, Any]:
 
 
 def _zeros_behind(digits: Any) -> Any:
-    """How many of 17 digits are zeros at the end."""
+    """The number of trailing zeros among 17 digits."""
     zeros = np.zeros(len(digits), np.int8)
     ending = np.flatnonzero(digits % 10 == 0)
     left = digits[ending]

@@ -1,4 +1,4 @@
-"""What `gradcheck` found, for pipes: a line a check, CSV, JSON."""
+"""Results of `gradcheck` for pipes: a line a check, CSV, JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `check` found, for programs: JSON, and lines for GitHub."""
+"""Findings of `check` for other programs: JSON, and lines for GitHub."""
 
 from __future__ import annotations
 

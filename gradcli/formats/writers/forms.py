@@ -172,7 +172,7 @@ FORMS = {
 
 
 class View(Record):
-    """What of a result is shown.
+    """A part of a result that is shown.
 
     Fields:
         name: Its name, as results have it.
@@ -221,7 +221,7 @@ VIEWS = {
 
 
 def parts_of(view: str, result: Any, look: Look) -> Any:
-    """What is written of a result in a view."""
+    """The parts of a result that a view writes."""
     return _kind(view)(result, look)
 
 

@@ -41,7 +41,7 @@ class TraceParts(Parts):
         yield from _records(self.result)
 
     def lines(self) -> str:
-        """The same columns between tabs, without their names."""
+        """The columns of `records` between tabs, without a header."""
         return "".join(f"{chr(9).join(row)}\n" for row in _records(self.result))
 
 

@@ -16,9 +16,17 @@ T = TypeVar("T")
 
 
 class Callee(Record):
-    """How something may be called: by place and name, those of them that must be given, by name
-    only, and whether further arguments by place are taken, or by `any_name`. `aliases` are other
-    keyword names, `place` is where the program writes its parameters.
+    """The signature of something that is called.
+
+    Fields:
+        name: Its name.
+        positional: Parameters by place and name.
+        required: Those that must be given.
+        keywords: Parameters by name only.
+        variadic: Whether it takes further arguments by place.
+        any_name: Whether it takes arguments by any name.
+        aliases: Other names of parameters.
+        place: The place of its parameters in the program, if they stand there.
     """
 
     __slots__ = (
@@ -42,12 +50,12 @@ class Callee(Record):
 
     @property
     def labels(self) -> tuple[Label, ...]:
-        """What a message points at beside the call."""
+        """Labels of a message beside the call: the parameters."""
         return () if self.place is None else (Label(self.place, "its parameters"),)
 
 
 def of_builtin(signature: Signature) -> Callee:
-    """How a built-in may be called."""
+    """The signature of a built-in."""
     positional = signature.positional
     return Callee(
         signature.name,
@@ -71,7 +79,7 @@ def parted(call: ast.Call, signature: Signature) -> tuple[ast.Call, ast.Expr | N
 
 
 def of_function(function: ast.Def) -> Callee:
-    """How a function of the program may be called."""
+    """The signature of a function of the program."""
     kinds = {param.kind for param in function.params}
     names = tuple(param.name for param in function.params if not param.kind)
     named = tuple(param.name for param in function.params if param.kind == "named")
@@ -143,7 +151,7 @@ def bind(
 
 
 def arity_faults(call: ast.Call, callee: Callee, *, method: bool = False) -> Iterator[Fault]:
-    """What is wrong with the arguments. A method's first argument stands before the dot; how many
+    """Faults of the arguments of a call. A method's first argument stands before the dot; how many
     others it takes by place may differ from the function's, so only keywords are held to it. How
     many those with a star are only a run knows.
     """

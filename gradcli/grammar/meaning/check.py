@@ -92,7 +92,7 @@ class _Expressions:
 
     @cached_property
     def never_reached(self) -> frozenset[int]:
-        """What stands in methods whose names the program never says again, by `id`."""
+        """Nodes of methods that the program never names, by `id`."""
         nodes = [node for node, _, _ in walk(self.module)]
         methods = [part for node in nodes if isinstance(node, ast.Class) for part in node.body]
         said = {node.name for node in nodes if isinstance(node, ast.Attribute)}
@@ -160,7 +160,7 @@ class _Expressions:
                     pass
 
     def name(self, node: ast.Name, role: str, scope: Scope | None) -> Iterator[Fault]:
-        """What is wrong with a name that is not the program's own."""
+        """Faults of a name that is not the program's own."""
         name = node.id
         builtin = self.names.builtin(node, scope)
         if builtin is not None:
@@ -332,7 +332,7 @@ class _Expressions:
             yield Fault("not-callable", message, *function.span, help=help)
 
     def callee(self, name: str, scope: Scope | None) -> Callee | None:
-        """How a `def` that is the only meaning of its name at top level may be called."""
+        """The signature of a `def` that is the only meaning of its name at top level."""
         if scope is not None and scope.binds(name):
             return None
         return self.functions.get(name)
@@ -357,7 +357,7 @@ def _functions(module: ast.Module, names: Names) -> Iterator[tuple[str, Callee]]
 
 
 def _yields(element: ast.Expr | ast.Pair) -> Iterator[ast.Expr]:
-    """What an element of a comprehension gives by `yield`, for no function to go on with."""
+    """The `yield`s in an element of a comprehension, which belong to no function."""
     for node, _, scope in walk(element, _HERE):
         if isinstance(node, (ast.Yield, ast.YieldFrom)) and scope is _HERE:
             yield node
@@ -373,7 +373,7 @@ def _root(node: ast.Expr) -> str:
 
 
 def _kind(node: ast.Expr) -> str:
-    """What an expression is, in words."""
+    """The kind of an expression, in words."""
     match node:
         case ast.Literal(value=bool() | int() | float()):
             return "a number"

@@ -15,8 +15,8 @@ NAMES = frozenset(_MODES)
 
 
 def mode(context: ast.Expr, names: Names, scope: Scope | None) -> str | None:
-    """What a context does: "no_grad", "enable_grad", or "kept" of a call that says it itself; None
-    where it is none.
+    """The effect of a context: "no_grad", "enable_grad", or "kept" for a call that sets it when it
+    runs; None for any other expression.
     """
     function = context.function if isinstance(context, ast.Call) else context
     path = names.path(function, scope)
@@ -43,7 +43,7 @@ def is_call(context: ast.Call) -> bool:
 
 
 def _of_constant(name: str, context: ast.Call) -> str | None:
-    """What `set_grad_enabled` of a constant does."""
+    """The mode that `set_grad_enabled` of a constant sets."""
     match context.args:
         case (ast.Literal(value=bool(on)),) if name == "set_grad_enabled" and not context.keywords:
             return "enable_grad" if on else "no_grad"

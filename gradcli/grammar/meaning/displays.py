@@ -52,7 +52,7 @@ class Displays(Targets):
     def made_of_list(
         self, span: Span, kind: str, items: ir.Operand, into: int | None
     ) -> ir.Operand:
-        """What the built-in `list`, `tuple` or `set` makes of a list."""
+        """The result of the built-in `list`, `tuple` or `set` of a list."""
         target = self.temporary() if into is None else into
         self.emit(ir.Apply(span, target, kind, (("iterable", items),)))
         return ir.Slot(target, span)
@@ -77,7 +77,7 @@ class Displays(Targets):
         self.emit(ir.SetItem(pair.span, into, key, value))
 
     def comprehension(self, e: ast.Comprehension, into: int | None) -> ir.Operand:
-        """What a comprehension makes, a generator where it is one."""
+        """The value of a comprehension: a collection or a generator."""
         if e.kind == "set":
             items = self.comprehension(
                 ast.Comprehension(e.span, "list", e.element, e.clauses), None

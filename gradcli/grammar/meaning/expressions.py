@@ -190,7 +190,7 @@ class Expressions(Displays):
         tests: Sequence[ir.Operand],
         blocks: Sequence[ir.Body],
     ) -> ir.Operand:
-        """Likewise of few, put into the slot `made`."""
+        """The last of a few tests that is reached, put into the slot `made`."""
         value = tests[-1]
         steps = zip(tests[:-1], blocks, blocks[1:], strict=False)
         for test, block, rest in reversed(list(steps)):

@@ -379,13 +379,13 @@ class _Lowering(Expressions):
         return self.define(s, f"{self.inside}{s.name}", context, body)
 
     def decorators(self, s: ast.Def | ast.Class) -> list[ir.Operand]:
-        """What is done with a function or class when it has been made; this is evaluated before."""
+        """The decorators of a function or class, evaluated before it is made."""
         scope = self.function.scope
         made = [d for d in s.decorators if contexts.mode(d, self.names, scope) is None]
         return [self.kept(self.expression(d)) for d in made]
 
     def kept(self, operand: ir.Operand) -> ir.Operand:
-        """What an operand is now, whatever becomes of a name that it stands for."""
+        """The present value of an operand, in a slot that later assignments do not change."""
         if not isinstance(operand, ir.Slot) or operand.index not in self.variables:
             return operand
         made = self.temporary()
@@ -393,7 +393,7 @@ class _Lowering(Expressions):
         return ir.Slot(made, operand.span)
 
     def decorate(self, decorators: Sequence[ir.Operand], slot: int) -> None:
-        """What decorators make of a function or class, the innermost first."""
+        """Apply decorators to a function or class, the innermost first."""
         for decorator in reversed(decorators):
             made = (ir.Slot(slot, decorator.span),)
             self.emit(ir.Call(decorator.span, slot, decorator, made, ()))

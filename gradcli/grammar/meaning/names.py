@@ -28,7 +28,7 @@ RULE_BASES = frozenset(
         "torch.autograd.function.InplaceFunction",
     }
 )
-"""What the base of an own differentiable function may be called."""
+"""Names of the base class of an own differentiable function."""
 
 METHODS_OF_RULES = ("forward", "setup_context", "backward", "jvp")
 """The methods of an own differentiable function that a run or a pass calls."""
@@ -202,7 +202,7 @@ class Names(Record):
         return path if self.signatures.in_library(path) else None
 
     def value_of(self, path: str, span: Span) -> ir.Operand | None:
-        """What is imported by a full path, if that is a value."""
+        """The value that a full path imports; None if it is none."""
         module, _, name = path.rpartition(".")
         builtin = modules.member(module, name, self.signatures)
         if builtin is not None:

@@ -53,7 +53,7 @@ MOST_NESTED = 300  # statements inside each other, of which an `elif` is one in 
 
 
 class _Where(Record):
-    """What is around a statement."""
+    """The surroundings of a statement."""
 
     __slots__ = ("top", "loop", "function", "in_class", "scope", "depth")
     top: bool
@@ -64,14 +64,14 @@ class _Where(Record):
     depth: int
 
     def within(self, **changes: Any) -> _Where:
-        """What is around a statement that stands in another one."""
+        """The surroundings of a statement inside another one."""
         around = {name: getattr(self, name) for name in self._fields}
         inside = {"top": False, "in_class": False, "depth": self.depth + 1}
         return _Where(**{**around, **inside, **changes})
 
 
 def placement_faults(module: ast.Module, names: Names, source: Source) -> Iterator[Fault]:
-    """What is wrong with the statements of a program, expressions aside."""
+    """Faults of the statements of a program, except in expressions."""
     outermost = _Where(top=True, loop=False, function=False, in_class=False, scope=None, depth=0)
     pending = [(statement, outermost) for statement in reversed(module.body)]
     while pending:
@@ -171,7 +171,7 @@ def _statement(
 
 
 def _imported(statement: ast.Import, names: Names) -> Iterator[Fault]:
-    """What is wrong with the names that are imported from a module."""
+    """Faults of the names that are imported from a module."""
     module, signatures = statement.module, names.signatures
     for name, alias in statement.names:
         path = f"{module}.{name}"
@@ -215,7 +215,7 @@ def _declaration(statement: ast.Declaration, where: _Where, names: Names) -> Ite
 
 
 def _mended(statement: ast.Assign, target: ast.Expr, source: Source) -> tuple[Span, str] | None:
-    """How `f(x) = ...` is written, and `3 = x`."""
+    """The hint for `f(x) = ...` and `3 = x`."""
     left, value = (source.text[slice(*part.span)] for part in (target, statement.value))
     if len(statement.targets) > 1:
         return None
@@ -231,7 +231,7 @@ def _mended(statement: ast.Assign, target: ast.Expr, source: Source) -> tuple[Sp
 def target_faults(
     target: ast.Expr, scope: Scope | None, names: Names, instead: tuple[Span, str] | None = None
 ) -> Iterator[Fault]:
-    """What is wrong with what is assigned to."""
+    """Faults of a target of an assignment."""
     pending = [target]
     while pending:
         expr = pending.pop()
@@ -253,7 +253,7 @@ def target_faults(
 
 
 def _outer(statement: ast.Outer, where: _Where) -> Iterator[Fault]:
-    """What is wrong with the names of `global` and `nonlocal`."""
+    """Faults of the names of `global` and `nonlocal`."""
     if statement.kind == "global":
         return
     around = None if where.scope is None else where.scope.outer
@@ -265,7 +265,7 @@ def _outer(statement: ast.Outer, where: _Where) -> Iterator[Fault]:
 
 
 def _deleted(target: ast.Expr, where: _Where, names: Names) -> Iterator[Fault]:
-    """What is wrong with a target of `del`."""
+    """Faults of a target of `del`."""
     if isinstance(target, (ast.Index, ast.Attribute)):
         return
     if not isinstance(target, ast.Name):
@@ -380,7 +380,7 @@ def _decorators(statement: ast.Def, where: _Where, names: Names) -> Iterator[Fau
 
 
 def parameter_faults(params: tuple[ast.Param, ...]) -> Iterator[Fault]:
-    """What is wrong with the parameters of a function."""
+    """Faults of the parameters of a function."""
     seen: set[str] = set()
     optional: ast.Param | None = None
     for param in params:

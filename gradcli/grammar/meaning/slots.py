@@ -32,7 +32,7 @@ class Function:
 
 
 class Slots:
-    """What goes on while a program is lowered: the function and the block that it is at."""
+    """State of the lowering: the current function and block."""
 
     def __init__(self, names: Names) -> None:
         self.names = names

@@ -1,4 +1,4 @@
-"""Which terminals the grammar accepts after a text: those that the automaton would shift next."""
+"""The terminals that the grammar accepts after a text: those that the automaton can shift next."""
 
 from __future__ import annotations
 

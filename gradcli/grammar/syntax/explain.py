@@ -282,7 +282,7 @@ def _is_name(place: _Place) -> bool:
 
 
 def _expected(place: _Place) -> Fault:
-    """What could have stood there, by the grammar alone."""
+    """The terminals that the grammar accepts there."""
     accepted = _accepted(place)
     words = _in_words(accepted)
     got = place.shown()

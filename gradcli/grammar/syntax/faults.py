@@ -37,7 +37,7 @@ class Fault(Exception):
         self.instead = instead
 
     def diagnostic(self, source: Source) -> Diagnostic:
-        """What to tell, with the source in which the offsets are."""
+        """The diagnostic of the fault in its source."""
         return Diagnostic(
             self.code,
             self.message,

@@ -43,7 +43,7 @@ def parse(source: Source) -> ast.Module:
 
 
 def reads(text: str) -> bool:
-    """Whether a text is a program, what its names mean aside."""
+    """True if a text parses as a program."""
     return _first_fault(text, 0) is None
 
 
@@ -99,7 +99,7 @@ class _Parser:
         return tree
 
     def tree(self, start: str, begin: int, end: int, depth: int) -> Any:
-        """What the text from `begin` to `end` is, as `start`, nested at most `depth` levels."""
+        """The tree of the text from `begin` to `end`, as `start`, nested at most `depth` levels."""
         tables = self._tables
         words = tokens(tables, self._source.text, begin, end)
         placed = layout(words, end, bracketed=start == "expression")

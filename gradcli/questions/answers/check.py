@@ -1,4 +1,4 @@
-"""What can be known of a program without running it."""
+"""Static checks: findings and shapes of a program that is not run."""
 
 from __future__ import annotations
 

@@ -22,8 +22,12 @@ from gradcli.results import Graph, GraphResult
 
 
 class Subject(Record):
-    """What a graph is the graph of: its name, its value, and the weights of its elements, None for
-    those that a value of its kind has by itself.
+    """The value whose graph is asked for, with its name.
+
+    Fields:
+        name: Its name.
+        value: The value.
+        cotangent: Weights of its elements; None for the usual ones.
     """
 
     __slots__ = ("name", "value", "cotangent")
@@ -33,11 +37,11 @@ class Subject(Record):
 
 
 Detailed: TypeAlias = Callable[[Graph], Collection[int]]
-"""Says of which nodes of a graph more is wanted."""
+"""Chooses the nodes of a graph that get details."""
 
 
 def nowhere(graph: Graph) -> Collection[int]:
-    """That no more is wanted of any."""
+    """Choose no node for details."""
     return ()
 
 
@@ -63,8 +67,8 @@ def graph(loaded: Loaded, request: Request, detailed: Detailed = nowhere) -> Gra
 
 
 def subject(loaded: Loaded, done: Done, request: Request) -> Subject:
-    """What is asked about: the name of --of, else the program's result; without one that is
-    recorded, what `backward` was called on last, or the last name that holds what is recorded.
+    """The value to show: that of --of, else the program's result. If the result is not recorded,
+    what `backward` was called on last, or the last name that holds what is recorded.
     """
     passed = done.session.passes.subject is not None
     if request.of is not None or _is_made(done.result, or_leaf=not passed):

@@ -65,5 +65,5 @@ def hessian_diagonal(loaded: Loaded, request: Request) -> HessianResult:
 
 
 def _second_mode(request: Request) -> str:
-    """How the gradient is differentiated: reverse mode keeps to what a gradient depends on."""
+    """The mode of the second differentiation. "auto" is reverse: it visits only what matters."""
     return "reverse" if request.mode == "auto" else request.mode

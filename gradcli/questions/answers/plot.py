@@ -261,7 +261,7 @@ def _unit_of_input(source: Source, ops: Ops, name: str) -> str:
 
 
 def _title(source: Source, ops: Ops, name: str | None) -> str:
-    """What a result is called: of one without a name its text, if that is short."""
+    """The title of a result: its name, or its text if that is short."""
     if name is not None or ops.result is None or ops.output in ops.names:
         return name or ops.output
     written = source.text[ops.result.span.start : ops.result.span.end]

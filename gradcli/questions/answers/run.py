@@ -27,7 +27,7 @@ def run(loaded: Loaded, request: Request) -> RunResult:
 
 
 def _result(loaded: Loaded, request: Request, done: Done) -> RunResult:
-    """What a finished run found, as plain data."""
+    """The result of a finished run, as plain data."""
     result = loaded.tensor(done, done.result, None) if is_numeric(done.result) else done.result
     warnings = [*done.warnings(loaded.source)]
     if not is_finite(result):

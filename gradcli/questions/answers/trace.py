@@ -109,7 +109,7 @@ def _observed(loaded: Loaded, request: Request) -> tuple[Steps, LinearizedRun]:
 
 
 def _floating(loaded: Loaded, done: Done, request: Request) -> Subject:
-    """What is traced, which must be floating."""
+    """The value to trace, which must be floating."""
     found = subject(loaded, done, request)
     if not is_floating(data_of(found.value)):
         loaded.float_output(done, request.of)
@@ -143,7 +143,7 @@ def _direction(run: LinearizedRun) -> Mapping[Node, Any]:
 
 
 class _Operation(Record):
-    """What came of a step: a result, the nodes of which it was made, and the step's number."""
+    """A result of a step, the nodes that computed it there, and the step's number."""
 
     __slots__ = ("result", "inner", "number")
     result: Result
@@ -307,9 +307,7 @@ class _Rows:
 
 
 def _not_kept(order: Sequence[Node]) -> dict[Node, Any]:
-    """What nodes gave that have not kept it, as those of changed views: made again of what they
-    were made of.
-    """
+    """Recomputed values of nodes that did not keep them, such as changed views."""
     found: dict[Node, Any] = {}
     for node in order:
         if node.out is not None or not isinstance(node, OpNode):
@@ -328,7 +326,7 @@ def _not_kept(order: Sequence[Node]) -> dict[Node, Any]:
 
 
 def _is_same(node: Node) -> bool:
-    """Whether a node's value is that of what it was made of, which is meant in its place."""
+    """True if a node only hands on the value of another, which stands for it in the trace."""
     return isinstance(node, (CompositeNode, Watchpoint, AccumulateGrad)) and bool(node.edges)
 
 

@@ -30,7 +30,7 @@ class Limited:
         *more: More.args,
         **named: More.kwargs,
     ) -> Answer:
-        """What a question finds.
+        """The answer to a question.
 
         Raises:
             LimitError: If it reaches a limit.
@@ -38,8 +38,7 @@ class Limited:
         return self.within(request.options, lambda: question(self._loaded, request, *more, **named))
 
     def within(self, options: Options, work: Callable[[], Answer]) -> Answer:
-        """What some work gives, with all that it asks held to the limits of its options as one
-        question.
+        """The result of some work. One set of limits holds for all questions that it asks.
 
         Raises:
             LimitError: If it reaches a limit.
@@ -68,7 +67,7 @@ class Limited:
             QUESTION.meter = outer
 
     def _giving_up(self, options: Options) -> Callable[[LimitError, FrameType], None] | None:
-        """What is done about a call that cannot be stopped, where it is."""
+        """The callback for a limit that is reached in a call which cannot be stopped, if any."""
         give_up = options.stuck
         if give_up is None:
             return None
@@ -77,7 +76,7 @@ class Limited:
 
 
 def _told(error: GradError, options: Options) -> GradError:
-    """The error as it is told: where more is wanted, with the last values."""
+    """The error, with the last values of variables if the options are verbose."""
     if options.verbose and isinstance(error, LimitError):
         first = error.diagnostics[0]
         first.notes = (*first.notes, *error.last)

@@ -53,7 +53,7 @@ class Done(Record):
         return tuple(text.split("\n")) if self.printed else ()
 
     def silent(self, limits: Limits) -> Options:
-        """How to run the program again with the same random numbers, without printing."""
+        """Options to repeat the run silently with the same random numbers."""
         random = self.session.random
         return Options(random.seed, stream=random.stream, limits=limits)
 
@@ -196,7 +196,7 @@ class Loaded:
         return _Passing(self)
 
     def placed(self, error: Exception) -> Exception:
-        """What a pass has refused, with its place in the program."""
+        """The error of a pass, with its place in the program."""
         placed = self.executable.placed(error)
         first = placed.diagnostics[0] if isinstance(placed, RunError) else None
         if first is not None and first.source is None and first.labels:

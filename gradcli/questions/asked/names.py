@@ -35,7 +35,7 @@ class Watch:
         self.keep = keep
 
     def keeping(self) -> Watch:
-        """The same, keeping values, for a run that is to be explained."""
+        """A copy that keeps values, for a run that is to be explained."""
         return Watch(self.names, requested=self.requested, infers=self.infers, keep=True)
 
 

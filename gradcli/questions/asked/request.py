@@ -13,19 +13,25 @@ from gradcli.source import Source, Span
 
 
 class Options:
-    """How to run.
+    """Options of a run.
 
-    `seed` makes random numbers repeatable, and `stream` tells which of the seed's numbers, as each
-    of many rows has its own; `echo` gets each text as it is printed, line ends included,
-    `check_nan` turns the warning about nan and infinity into an error, `explain` asks where they
-    came from, which takes further runs, `kinks` asks for the operations evaluated at one, `graph`
-    for the recorded graph, `progress` is told how much of long work is done, and of how much,
-    `grad_fn` says whether anybody looks at that of a run's values. `limits` are what it may take,
-    and `stuck` is told of one that is reached in a call which cannot be stopped; it does not
-    return. `verbose` tells the last values at one. `compile` says when code is made of the program:
-    "auto", "always" or "never", and `remark` is told what came of it. `plots` draws what
-    the program plots (`engine.run.pictures`), in `run` alone. `patience` tells, wherever
-    steps begin, how many further ones are interpreted.
+    Fields:
+        seed: Makes random numbers repeatable.
+        echo: Receives each text that the program prints, line ends included.
+        check_nan: Whether nan or infinity in a result is an error instead of a warning.
+        graph: Whether the result has the recorded graph.
+        progress: Receives how much of long work is done, and of how much.
+        grad_fn: Whether the `grad_fn` of values is shown.
+        stream: Which of the seed's streams of random numbers; each of many rows has its own.
+        explain: Whether a warning about nan or infinity says where it began, by further runs.
+        limits: Limits on steps, time, memory and depth.
+        stuck: Receives the error of a limit in a call that cannot be stopped; does not return.
+        verbose: Whether an error at a limit has the last values of variables.
+        kinks: Whether the result lists operations that were evaluated at a kink.
+        compile: When the program is compiled: "auto", "always" or "never".
+        remark: Receives notes about compiling.
+        plots: Draws what the program plots, in `run` alone.
+        patience: Gives, wherever steps begin, how many further ones are interpreted.
     """
 
     def __init__(
@@ -144,7 +150,7 @@ def given_values(inputs: Mapping[str, Any] | None, named: Mapping[str, Any]) -> 
 
 
 class _Keyword(Record):
-    """How a value is given by its name: `x=2`, written out when a message shows it."""
+    """The origin `x=2` of a keyword argument; its text is made only when a message shows it."""
 
     __slots__ = ("name", "value")
     name: str

@@ -175,7 +175,7 @@ class Compiled:
             return None
 
     def _control(self, turns: int, echo: Callable[[str], None] = nowhere) -> Control:
-        """What a call may take: what memory there is, is asked only where much of it is needed."""
+        """The limits of a call. It asks for the free memory only before it takes much."""
         found = meter()
         return Control(turns, found.large, echo, lambda: found.left)
 
@@ -357,7 +357,7 @@ def _float(value: int) -> float | None:
 
 
 def remark(seconds: float, code: backends.Code) -> Diagnostic:
-    """What is said of code that was made in some time."""
+    """The note that code was made, with the time it took."""
     more = "" if backends.has_machine_code() else "; the extra `fast` makes machine code"
     return Diagnostic("code-made", f"made {code.made} in {seconds * 1e3:.0f} ms{more}")
 
@@ -368,7 +368,7 @@ def compile_question(loaded: Loaded, name: str, request: Request) -> Compiled | 
 
 
 def tried(loaded: Loaded, request: Request, make: Callable[[], Code]) -> Code | Diagnostic:
-    """What is made for a request, or why there can be none.
+    """The result of `make` for a request, or the reason why it is not compilable.
 
     Raises:
         InputError: If values are given for names that are no inputs, or some are missing.
@@ -435,5 +435,5 @@ def _settled(numbers: Sequence[Any]) -> tuple[Any, ...]:
 
 
 def _lines(printed: Sequence[str]) -> tuple[str, ...]:
-    """What the program printed, line by line."""
+    """The lines that the program printed."""
     return tuple("".join(printed).removesuffix("\n").split("\n")) if printed else ()

@@ -1,4 +1,4 @@
-"""What is common to all that is asked of derivatives, as it is put to code."""
+"""Base of the questions about derivatives as typed programs."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class LoweredDerivatives(Lowered):
 
     @property
     def before(self) -> int:
-        """How many results stand before the derivatives."""
+        """The number of results before the derivatives."""
         return self.width + len(self.points)
 
     def first(self, found: Derived) -> Program:
@@ -149,7 +149,7 @@ class LoweredDerivatives(Lowered):
         return [1.0]
 
     def given_weights(self, request: Request) -> list[Any]:
-        """Those that a request has; a single number is that of each element."""
+        """The weights that a request gives; a single number weighs each element."""
         given = value_of(request.cotangent)
         if given is None:
             return []
@@ -236,7 +236,7 @@ class LoweredDerivatives(Lowered):
         return zip(self.names, self._shapes, strict=True)
 
     def points_of(self, names: Sequence[str]) -> list[int]:
-        """Which of the points those of some names are."""
+        """The places of some names' points among all points."""
         found, at = dict[str, range](), 0
         for name, count in zip(self.names, self._counts, strict=True):
             found[name] = range(at, at := at + count)

@@ -18,7 +18,7 @@ Shape: TypeAlias = tuple[int, ...]
 
 
 def count_of(shapes: Sequence[Shape]) -> int:
-    """How many elements values of these shapes have."""
+    """The number of elements of values with these shapes."""
     return sum(map(prod, shapes))
 
 

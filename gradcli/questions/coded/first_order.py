@@ -1,4 +1,4 @@
-"""How first derivatives are put to code."""
+"""Questions about first derivatives as typed programs."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ class Jacobian(LoweredDerivatives):
         return dict(zip(names, by_columns(whole, self.shape, shapes), strict=True))
 
     def _of_numbers(self, found: Sequence[Any]) -> dict[str, Any]:
-        """Likewise where each direction has numbers of its own."""
+        """The blocks of the matrix, where each direction has numbers of its own."""
         count = len(self.points)
         if self._mode == "forward":
             each = [found[k * self.before :][: self.width] for k in range(count)]

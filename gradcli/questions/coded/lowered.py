@@ -1,4 +1,4 @@
-"""How a question is put to code."""
+"""Base of the questions as typed programs."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from gradcli.questions.asked.loaded import Loaded
 from gradcli.questions.asked.request import Request
 
 Tensors: TypeAlias = Callable[[Trace], Any]
-"""What becomes of tensors with dimensions: `Vectors` or `Arrays`."""
+"""Represents tensors that have dimensions: `Vectors` or `Arrays`."""
 
 
 class Lowered:
-    """How one question is put to code.
+    """A question as a typed program.
 
     Fields:
         program: the typed program that answers it.
@@ -53,7 +53,7 @@ class Lowered:
         return []
 
     def more(self, request: Request) -> list[Any]:
-        """Those of the request."""
+        """The inputs that belong to the request: weights and directions."""
         return []
 
     def result(self, numbers: Sequence[Any], printed: tuple[str, ...]) -> Any:

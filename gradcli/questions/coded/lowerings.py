@@ -1,4 +1,4 @@
-"""How questions are put to code: the typed program that answers each, and what its numbers mean."""
+"""The table of the classes that turn questions into typed programs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LOWERINGS = {
 
 
 def lowering(question: str) -> type[Lowered]:
-    """How a question is lowered, by the name of its function."""
+    """The class that lowers a question, by the name of the question's function."""
     file, name = _LOWERINGS[question]
     found: Any = getattr(import_module(f"gradcli.questions.coded.{file}"), name)
     return found  # type: ignore[no-any-return]

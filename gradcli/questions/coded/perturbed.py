@@ -35,11 +35,11 @@ class Values(LoweredDerivatives):
         return program
 
     def moved(self, name: str, data: Any) -> list[Any]:
-        """What is given for the points of a name whose value is this."""
+        """The inputs of the code for a name with this value."""
         return [np.array(data, np.float64)] if name in self._whole else np.ravel(data).tolist()
 
     def weighed(self, weights: Any) -> list[Any]:
-        """What is given for the weights of the items of the result, an array."""
+        """The inputs of the code for the weights of the result, an array."""
         return [weights.reshape(self.shape)] if self._is_whole else weights.tolist()
 
     def found(self, numbers: Sequence[Any]) -> Any:
@@ -86,7 +86,7 @@ class Perturbed:
 
     @property
     def shapes(self) -> list[tuple[int, ...]]:
-        """Those of the points."""
+        """The shapes of the points."""
         return [shape for _, shape in self._values.lowered.axes()]
 
     def gradients(self, request: Request, moved: Mapping[str, Any], weights: Any) -> Any:
@@ -103,7 +103,7 @@ class _Coded(Compiled):
     lowered: Values
 
     def at(self, request: Request, moved: Mapping[str, Any], more: Sequence[Any]) -> Any:
-        """What is found where some names have other values; None where the interpreter has it."""
+        """The answer with other values of some names; None if the interpreter has to answer."""
         inputs = self.inputs(request)
         if inputs is None:
             return None

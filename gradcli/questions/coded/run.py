@@ -1,4 +1,4 @@
-"""How a run is put to code: the result and the top-level values."""
+"""A run as a typed program: the result and the top-level values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How second derivatives are put to code."""
+"""Questions about second derivatives as typed programs."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ class Hessian(SecondOrder):
         return {name: self._block(rows, name, shape) for name, shape in self.axes()}
 
     def blocks_together(self, found: Sequence[Any]) -> dict[str, dict[str, Any]]:
-        """Likewise, of directions that are in one array."""
+        """The second derivatives by two names, where one array has all directions."""
         names, shapes = self.names, [shape for _, shape in self.axes()]
         if self._mode == "forward":
             slopes = zip(found[self.before :], shapes, strict=False)

@@ -34,8 +34,7 @@ def columns(
 
 
 def numbers_of(given: Any, shape: tuple[int, ...], *, is_whole: bool) -> list[Any]:
-    """What is given for the direction of a tensor: its numbers, or an array where that is one value
-    of the program.
+    """A direction for a tensor, as inputs of the code: its elements, or one array if `is_whole`.
 
     Raises:
         Left: If they are not of its shape, which the interpreter tells.
@@ -50,7 +49,7 @@ def numbers_of(given: Any, shape: tuple[int, ...], *, is_whole: bool) -> list[An
 
 
 def value_of(given: Any) -> Any:
-    """What is given for a weight or direction, without where it comes from."""
+    """The value of a weight or direction, without its origin."""
     return given.value if isinstance(given, Given) else given
 
 

@@ -1,4 +1,4 @@
-"""What a question becomes on its way to code, stage by stage, as text."""
+"""The stages of a question on its way to code, as text."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from gradcli.engine.values.limits import limit_error
 
 _GAIN = 2.0  # times what making code takes, that interpreting is to take from here on
 _SAMPLE = 0.002  # seconds, and
-_STEPS = 4  # steps, after which the time of a step is held to be known
+_STEPS = 4  # steps, after which the time of a step counts as known
 _ONWARDS = 1_000  # steps until the clock is looked at again, at most
 _ENDLESS = 2**62
 
@@ -22,7 +22,7 @@ class Warmup:
 
     Args:
         steps: How many steps the run takes in any case.
-        worth: The seconds that making code is held to take.
+        worth: The assumed seconds of compiling.
         make: Makes code, and tells whether there is any.
         echo: Prints a text.
         clock: The time in seconds.
@@ -53,7 +53,7 @@ class Warmup:
         self._pace = 0.0  # seconds of a step
 
     def patience(self) -> int:
-        """How many further steps are interpreted.
+        """The number of steps to interpret before asking again.
 
         Raises:
             LimitError: If there is code for the run.

@@ -65,7 +65,7 @@ class _Again:
         )
 
     def told(self, what: str, find: Callable[[], Diagnostic | None]) -> Diagnostic:
-        """What is found; less where nobody asks, or the observed run meets a limit."""
+        """The explained warning; a short one without `explain`, or if the observed run fails."""
         found = None
         try:
             if self.request.options.explain:
@@ -134,7 +134,7 @@ class _Again:
         return None if node is None else self._at_node(node, recorded, watch, "the gradient")
 
     def _at_node(self, node: Node, recorded: Recorded, watch: Watch, what: str) -> Diagnostic:
-        """That it began in the derivative of a node."""
+        """The warning that names the node whose derivative is not finite first."""
         event = recorded.of(node)
         if event:
             moment = self.moment(watch, event)
@@ -207,7 +207,7 @@ class _Inside(Recorded):
 
 
 def _first_bad(made: Any) -> str:
-    """What is first not finite of what an op made, with its place where that has several."""
+    """The first element of an op's result that is not finite, with its index."""
     if isinstance(made, tuple):
         made = next((part for part in made if not is_finite(part)), made)
     data = data_of(made)

@@ -1,4 +1,4 @@
-"""What is to be said of an answer: names without a say, and nan or infinity explained."""
+"""Warnings of an answer: unused names, and nan or infinity with their origin."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gradcli.source import Span
 
 
 def warnings(run: LinearizedRun, found: Value, unused: Sequence[str]) -> tuple[Diagnostic, ...]:
-    """What is to be said of a result and the first derivatives that were found."""
+    """The warnings about a result and its first derivatives."""
     said = [*run.done.warnings(run.loaded.source)]
     said += [unused_input(run.loaded, name, run.name) for name in unused]
     if not (is_finite(run.output) and is_finite(found)):
@@ -30,7 +30,7 @@ def _non_finite(run: LinearizedRun) -> Diagnostic:
 
 
 def second_warnings(run: LinearizedRun, grad: Value, second: Value) -> tuple[Diagnostic, ...]:
-    """What is to be said of a result, its gradient and its second derivatives."""
+    """The warnings about a result, its gradient and its second derivatives."""
     said = warnings(run, grad, run.unused)
     if is_finite(second) or not (is_finite(run.output) and is_finite(grad)):
         return said
@@ -55,7 +55,7 @@ def non_finite(
 
 
 def non_finite_gradient(loaded: Loaded, request: Request, done: Done, name: str) -> Diagnostic:
-    """Likewise in the gradient that the program has left at a top-level name."""
+    """The warning about nan or infinity in the `.grad` of a top-level name."""
     from gradcli.questions.remarks.nonfinite import explained_gradient
 
     return _judged(explained_gradient(loaded, request, done, name), request.options)
@@ -69,7 +69,7 @@ def unused_input(loaded: Loaded, name: str, output: str) -> Diagnostic:
 
 
 def _judged(warning: Diagnostic, options: Options) -> Diagnostic:
-    """The warning, if nan and infinity are no error."""
+    """The warning; with `check_nan` it is raised as an error."""
     if options.check_nan:
         warning.severity = "error"
         raise RunError(warning)

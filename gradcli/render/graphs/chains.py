@@ -138,7 +138,7 @@ class Chains:
         return self._intern((node.name, node.line, node.column, node.count, inputs))
 
     def _input(self, target: int, index: int, place: dict[int, int]) -> Hashable:
-        """What an input looks like from the spine's node number `index`."""
+        """A key for an input, as seen from the spine's node number `index`."""
         seen: dict[int, int] = {}
         looks: list[Hashable] = []
         todo = [target]
@@ -229,7 +229,7 @@ class Chains:
 
 
 def _done(node: GraphNode) -> str:
-    """What a node does, in a word."""
+    """The operation of a node, in a word."""
     return node.op or node.name
 
 

@@ -1,4 +1,4 @@
-"""What a box of the graph says: its name and expression, its value in few cells."""
+"""Texts of a box of the graph: name, expression, value, gradient and place."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def name_and_text(box: Box) -> tuple[str, str]:
 
 
 def how_often(box: Box) -> str:
-    """That it stands for several: ` × 100,000, lines 3 to 5`; "" if it does not."""
+    """The count of a box that stands for several: ` × 100,000, lines 3 to 5`; else ""."""
     if not box.turns:
         return f" {TIMES} {box.times:,}" if box.times > 1 else ""
     first, last = box.lines
@@ -107,7 +107,7 @@ def rows(box: Box, precision: int) -> list[Row]:
 
 
 def remarks(drawn: Picture) -> list[str]:
-    """What is to be said of the whole: why gradients are missing, and how much is not drawn."""
+    """Remarks on the whole: why gradients are missing, and how many nodes are not drawn."""
     found = [f"gradients missing: {visible(drawn.missing)}"] if drawn.missing else []
     if drawn.left:
         found.append(f"… {drawn.left:,} more nodes: --nodes and --depth show more")

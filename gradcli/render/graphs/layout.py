@@ -225,12 +225,12 @@ def _exchange(layers: list[_Layer]) -> None:
 
 
 def _crossed(left: list[int], right: list[int]) -> int:
-    """How many edges of one place cross those of another, to the right of it."""
+    """The number of crossings between the edges of a place and those of one to its right."""
     return sum(bisect_left(right, place) for place in left)
 
 
 def crossings(layers: list[_Layer]) -> int:
-    """How many edges cross each other."""
+    """The number of crossings of edges."""
     total = 0
     for at in range(1, len(layers)):
         place = {n: i for i, n in enumerate(layers[at - 1].nodes)}

@@ -70,7 +70,7 @@ def _text(name: str) -> str:
 
 
 def _node(box: Box, graph: Graph, drawn: Picture, precision: int) -> dict[str, Any]:
-    """What the page tells of a box when it is chosen."""
+    """The details of a box, which the page shows when it is chosen."""
     node = box.node
     value, grad = facts(box)
     info = [("operation", visible(box.ops))]
@@ -104,7 +104,7 @@ def _block(value: Value, precision: int) -> str:
 
 
 def _called(node: int, graph: Graph, drawn: Picture) -> str:
-    """How a step calls a node of the graph."""
+    """The name of a node in the text of a step."""
     found = drawn.boxes.get(node)
     if found is None:
         under = graph.nodes[node]

@@ -17,8 +17,12 @@ _MOST_INPUTS = 12  # of a box with more, the first and last are drawn
 
 
 class Extent(NamedTuple):
-    """How much of a graph is drawn: at most so many boxes, so many steps from the result (None: all
-    of them), with so many turns of each loop as they are.
+    """Limits on the part of a graph that is drawn.
+
+    Fields:
+        nodes: The most boxes.
+        depth: The most steps from the result; None for all.
+        unfold: Turns of each loop that are drawn one by one.
     """
 
     nodes: int = 500
@@ -27,10 +31,17 @@ class Extent(NamedTuple):
 
 
 class Box(NamedTuple):
-    """What is drawn as one: `node` is the newest operation in it, `ops` says what is done in it,
-    `inputs` are the boxes that it uses, `turns` tells of how many turns of a loop it is made (0: of
-    none) and `lines` from which line to which these are written, `times` how often it is there
-    itself, and `hidden` how many of its inputs are not drawn.
+    """A box of the picture.
+
+    Fields:
+        id: Its number.
+        node: The newest operation in it.
+        ops: The names of its operations.
+        inputs: The boxes that it uses.
+        turns: The turns of a loop that it stands for; 0 for none.
+        lines: The first and last line of the program that it stands for.
+        times: How often it occurs.
+        hidden: The number of its inputs that are not drawn.
     """
 
     id: int
@@ -62,7 +73,7 @@ class Picture(NamedTuple):
 
 
 def picture(graph: Graph, extent: Extent = Extent()) -> Picture:  # noqa: B008  # it cannot change
-    """What is drawn of a graph."""
+    """The picture of a graph."""
     whole = _contracted(graph)
     chains = Chains(whole.graph, extent.unfold)
     found = _boxes(whole.graph, chains)
@@ -119,7 +130,7 @@ def _contracted(graph: Graph) -> _Contracted:
 
 
 def _from_outside(node: int, inputs: dict[int, list[int]], heads: dict[int, int]) -> Iterator[int]:
-    """What a node and its parts use, in the order in which they do."""
+    """The nodes that a node and its parts use, in the order of use."""
     met = set()
     todo = inputs[node][::-1]
     while todo:

@@ -165,13 +165,13 @@ def _wrapped(row: Row) -> list[Row]:
 
 
 def title(drawn: Picture) -> str:
-    """What it is a picture of."""
+    """The title of a picture."""
     root = rows(drawn.boxes[drawn.root], 6)[0].text
     return f"The graph of {root}: {len(drawn.boxes):,} nodes"
 
 
 def _told(drawn: Drawing) -> str:
-    """What the picture shows, in words, a sentence a box."""
+    """The picture in words, a sentence a box."""
     told = []
     for id, box in drawn.picture.boxes.items():
         first = drawn.texts[id][0].text

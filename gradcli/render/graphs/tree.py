@@ -89,7 +89,7 @@ class _Tree:
                 todo += reversed(self._line(todo.pop(), sections))
 
     def reference(self, box: Box) -> str:
-        """How other lines call a box: by its variable if no other has it."""
+        """The reference to a box in other lines: its variable if unique, else its number."""
         if box.node.variable and self._names[box.node.variable] == 1:
             return visible(box.node.variable)
         return f"#{self.numbers[box.id]}"
@@ -137,7 +137,7 @@ def _laid_out(tree: _Tree, precision: int, width: int | None) -> list[Line]:
 
 
 def _label(tree: _Tree, entry: _Entry) -> Line:
-    """What stands in the tree: guides and name, which are never cut, and the rest."""
+    """A line of the tree: guides and name, which are never cut, then the rest."""
     box = entry.box
     if box is None:
         return [(entry.guides, "branch"), (entry.text, "place")]
@@ -151,8 +151,12 @@ def _label(tree: _Tree, entry: _Entry) -> Line:
 
 
 class _Room(NamedTuple):
-    """What stands beside the tree: cells that names of operations, shapes, values, gradients and
-    lines may take, 0 where they are left out; PyTorch's `nodes`, or only what they do.
+    """The columns beside the tree.
+
+    Fields:
+        nodes: Whether operations have PyTorch's names of nodes.
+        ops, shapes, lines: Whether there are these columns.
+        values, gradients: Cells of these columns; 0 for none.
     """
 
     nodes: bool
@@ -179,7 +183,7 @@ _ROOMS = (  # the less there is the more is left out: names of nodes, of ops, th
 
 
 def _columns(tree: _Tree, precision: int, room: _Room) -> list[_Column]:
-    """What stands beside the tree."""
+    """The columns beside the tree that hold anything."""
     boxes = [None if e.refers else e.box for e in tree.entries]
 
     def told(heading: str, style: str, tell: Callable[[Box], str]) -> _Column:

@@ -301,30 +301,48 @@ class Names(RunResult):
 
 
 class Derivative(Shown):
-    """Base of what questions about derivatives give: the output's name and value, what was asked
-    for, what the program printed, and warnings. From the first two lines of a class all forms of
-    output follow.
+    """Base of the results of questions about derivatives. A class adds the fields of its answer,
+    which stand between the value and what was printed. All forms of output follow from `question`
+    and `shown`.
+
+    Fields:
+        output: The name of the result that was differentiated.
+        value: Its value.
+        printed: The lines that the program printed.
+        warnings: The warnings.
 
     Fields of a class:
         question: The question's name.
-        shown: The fields that tell its answer, in their order: values, values by name, or by two
-            names; a text, such as the mode; None for what was not asked for. The last that is no
-            text is what was asked for.
+        shown: The fields of its answer, in their order: values, values by name, or by two names; a
+            text, such as the mode; None for what was not asked for. The last that is no text is
+            what was asked for.
     """
 
     view = "derivative"
-    __slots__ = ()
+    __slots__ = ("output", "value", "printed", "warnings")
+    _defaults: ClassVar[dict[str, Any]] = {"printed": (), "warnings": ()}
     question: ClassVar[str]
     shown: ClassVar[tuple[str, ...]]
     output: str
     value: Value
+    printed: tuple[str, ...]
     warnings: tuple[Diagnostic, ...]
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls._fields = tuple(sorted(cls._fields, key=_place))
 
     @property
     def answer(self) -> dict[str, Any]:
         """The fields that tell the answer, by their names."""
         found = {name: getattr(self, name) for name in self.shown}
         return {name: value for name, value in found.items() if value is not None}
+
+
+def _place(field: str) -> int:
+    """The order of a derivative's fields: result, answer, what was printed, warnings, kinks."""
+    order = {"output": 0, "value": 1, "printed": 3, "warnings": 4, "kinks": 5}
+    return order.get(field, 2)
 
 
 class Several(Answer):
@@ -367,14 +385,10 @@ class GradResult(Derivative):
     """
 
     question, shown = "grad", ("grad",)
-    __slots__ = ("output", "value", "grad", "inputs", "printed", "warnings", "kinks")
-    _defaults: ClassVar[dict[str, Any]] = {"printed": (), "warnings": (), "kinks": None}
-    output: str
-    value: Value
+    __slots__ = ("grad", "inputs", "kinks")
+    _defaults: ClassVar[dict[str, Any]] = {**Derivative._defaults, "kinks": None}
     grad: dict[str, Value]
     inputs: dict[str, Value]
-    printed: tuple[str, ...]
-    warnings: tuple[Diagnostic, ...]
     kinks: tuple[Kinked, ...] | None
 
     @property
@@ -391,27 +405,17 @@ class JvpResult(Derivative):
     """Value of the output and its derivative along a direction of the inputs, shaped as it."""
 
     question, shown = "jvp", ("jvp",)
-    __slots__ = ("output", "value", "jvp", "printed", "warnings")
-    _defaults: ClassVar[dict[str, Any]] = {"printed": (), "warnings": ()}
-    output: str
-    value: Value
+    __slots__ = ("jvp",)
     jvp: Value
-    printed: tuple[str, ...]
-    warnings: tuple[Diagnostic, ...]
 
 
 class VjpResult(Derivative):
     """Value of the output and, by each name, the product of a cotangent with its Jacobian."""
 
     question, shown = "vjp", ("vjp",)
-    __slots__ = ("output", "value", "vjp", "inputs", "printed", "warnings")
-    _defaults: ClassVar[dict[str, Any]] = {"printed": (), "warnings": ()}
-    output: str
-    value: Value
+    __slots__ = ("vjp", "inputs")
     vjp: dict[str, Value]
     inputs: dict[str, Value]
-    printed: tuple[str, ...]
-    warnings: tuple[Diagnostic, ...]
 
     @classmethod
     def of(cls, found: GradResult) -> VjpResult:
@@ -426,14 +430,9 @@ class JacobianResult(Derivative):
     """
 
     question, shown = "jacobian", ("jacobian", "mode")
-    __slots__ = ("output", "value", "jacobian", "mode", "printed", "warnings")
-    _defaults: ClassVar[dict[str, Any]] = {"printed": (), "warnings": ()}
-    output: str
-    value: Value
+    __slots__ = ("jacobian", "mode")
     jacobian: dict[str, Value]
     mode: str
-    printed: tuple[str, ...]
-    warnings: tuple[Diagnostic, ...]
 
 
 class HessianResult(Derivative):
@@ -444,16 +443,11 @@ class HessianResult(Derivative):
     """
 
     question, shown = "hessian", ("grad", "hessian", "diagonal", "mode")
-    __slots__ = ("output", "value", "grad", "hessian", "diagonal", "mode", "printed", "warnings")
-    _defaults: ClassVar[dict[str, Any]] = {"printed": (), "warnings": ()}
-    output: str
-    value: Value
+    __slots__ = ("grad", "hessian", "diagonal", "mode")
     grad: dict[str, Value]
     hessian: dict[str, dict[str, Value]] | None
     diagonal: dict[str, Value] | None
     mode: str
-    printed: tuple[str, ...]
-    warnings: tuple[Diagnostic, ...]
 
 
 class HvpResult(Derivative):
@@ -462,15 +456,10 @@ class HvpResult(Derivative):
     """
 
     question, shown = "hvp", ("hvp", "mode")
-    __slots__ = ("output", "value", "grad", "hvp", "mode", "printed", "warnings")
-    _defaults: ClassVar[dict[str, Any]] = {"printed": (), "warnings": ()}
-    output: str
-    value: Value
+    __slots__ = ("grad", "hvp", "mode")
     grad: dict[str, Value]
     hvp: dict[str, Value]
     mode: str
-    printed: tuple[str, ...]
-    warnings: tuple[Diagnostic, ...]
 
 
 class Checked(Result):

@@ -64,13 +64,8 @@ QUESTION = {
     """The sum of the derivatives by all inputs."""
 
     question, shown = "slope", ("slope",)
-    __slots__ = ("output", "value", "slope", "printed", "warnings")
-    _defaults: ClassVar[dict[str, Any]] = {"printed": (), "warnings": ()}
-    output: str
-    value: Value
+    __slots__ = ("slope",)
     slope: Value
-    printed: tuple[str, ...]
-    warnings: tuple[Diagnostic, ...]
 
 
 class JvpResult(''',

@@ -1,7 +1,6 @@
 """A result of a question that no form knows: all forms of output follow from its class."""
 
 import json
-from typing import Any, ClassVar
 
 import pytest
 
@@ -16,8 +15,7 @@ class LaplacianResult(Derivative):
     """The trace of the second derivatives."""
 
     question, shown = "laplacian", ("grad", "laplacian", "blocks", "mode")
-    __slots__ = ("output", "value", "grad", "laplacian", "blocks", "mode", "printed", "warnings")
-    _defaults: ClassVar[dict[str, Any]] = {"printed": (), "warnings": ()}
+    __slots__ = ("grad", "laplacian", "blocks", "mode")
 
 
 RESULT = LaplacianResult("y", 3.0, {"x": [1.0, 2.0]}, 2.5, None, "reverse")

@@ -12,14 +12,7 @@ from gradcli.engine.run.execution.execute import Executable
 from gradcli.engine.run.execution.inputs import Given
 from gradcli.engine.run.language.names import Builtins
 from gradcli.engine.run.session.state import Session
-from gradcli.errors import (
-    Diagnostic,
-    InputError,
-    ProgramError,
-    RunError,
-    UsageError,
-    nearest,
-)
+from gradcli.errors import Diagnostic, InputError, ProgramError, RunError, UsageError, nearest
 from gradcli.grammar.meaning.check import check
 from gradcli.grammar.meaning.lower import lower
 from gradcli.grammar.meaning.names import Names, analyse, is_constant, walk
@@ -29,11 +22,7 @@ from gradcli.grammar.syntax.text import decode
 from gradcli.limits import Limits
 from gradcli.questions.asked.request import Options
 from gradcli.questions.program import Program
-from gradcli.results import (
-    CheckResult,
-    Declared,
-    Operation,
-)
+from gradcli.results import CheckResult, Declared, Operation
 from gradcli.source import Source
 
 if TYPE_CHECKING:

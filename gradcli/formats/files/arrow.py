@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from gradcli.errors import Diagnostic, InputError, UsageError
 from gradcli.formats.files.columns import Columns
+from gradcli.formats.texts.delimited import are_columns
 from gradcli.formats.texts.literal import literal, plain_value
 from gradcli.formats.texts.refusal import refused, unreadable
 from gradcli.results import Value
@@ -166,8 +167,7 @@ def table_file(form: str, values: Mapping[str, Value]) -> bytes:
         UsageError: If pyarrow is not installed.
     """
     parts = {name: plain_value(value) for name, value in values.items()}
-    sizes = {len(v) if isinstance(v, (list, tuple)) else 0 for v in parts.values()}
-    if len(sizes) != 1 or not max(sizes):
+    if not are_columns(parts.values()):
         parts = {name: [value] for name, value in parts.items()}
     return _file(form, parts)
 

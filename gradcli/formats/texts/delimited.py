@@ -4,7 +4,8 @@ Vectors of one length are columns, with a record for each of their elements.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from gradcli.formats.texts.literal import numbers, plain_value
 from gradcli.results import Value
@@ -16,13 +17,18 @@ def table(values: Mapping[str, Value]) -> Iterator[list[str]]:
     """The names of the columns, then the records: one for each element where all values are arrays
     or lists of one first size, else one alone.
     """
-    rows = [dict(values)]
     parts = {name: plain_value(value) for name, value in values.items()}
-    sizes = {len(v) if isinstance(v, (list, tuple)) else 0 for v in parts.values()}
-    if len(sizes) == 1 and max(sizes):
+    rows = [dict(values)]
+    if are_columns(parts.values()):
         rows = [dict(zip(parts, row, strict=True)) for row in zip(*parts.values(), strict=True)]
     yield header(rows[0])
     yield from map(cells, rows)
+
+
+def are_columns(values: Iterable[Any]) -> bool:
+    """Whether all values are lists or tuples of one length above 0."""
+    sizes = {len(v) if isinstance(v, (list, tuple)) else 0 for v in values}
+    return len(sizes) == 1 and max(sizes) > 0
 
 
 def header(values: Mapping[str, Value]) -> list[str]:

@@ -204,8 +204,6 @@ class Compiled:
             return [None] * len(values)
         columns = [np.array(column) for column in zip(*there, strict=True)]
         results, left = self.arrays(request, columns, len(there), turns)
-        for k in self.lowered.tests:
-            left |= ~results[k]
         elements = (column.tolist() for column in _flat(results))
         found = zip(zip(*elements, strict=True), left.tolist(), strict=True)
         answers: list[tuple[Any, ...] | None] = []
@@ -232,6 +230,8 @@ class Compiled:
         for result in results:
             if result.dtype.kind == "f":
                 left |= ~np.isfinite(result).reshape(count, -1).all(axis=1)
+        for k in self.lowered.tests:
+            left |= ~results[k]
         return list(results), left
 
     def together(
@@ -262,8 +262,6 @@ class Compiled:
             given[name] = np.broadcast_to(np.array(several).reshape(shape), (count, *shape))
         inputs, fit = self.columns(given)
         results, left = self.arrays(request, inputs, count, turns)
-        for k in self.lowered.tests:
-            left |= ~results[k]
         return _flat(results), np.flatnonzero(left | odd | ~fit).tolist()
 
     def columns(self, given: Mapping[str, Any]) -> tuple[list[Any], Any]:

@@ -6,14 +6,10 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from gradcli.engine.compile.specialize.binding import Draw
-from gradcli.engine.compile.specialize.program import (
-    Specialized,
-)
+from gradcli.engine.compile.specialize.program import Specialized
 from gradcli.engine.compile.specialize.tracing.trace import Trace
 from gradcli.engine.compile.step_bounds import Effort
-from gradcli.engine.compile.typed import (
-    Program,
-)
+from gradcli.engine.compile.typed import Program
 from gradcli.questions.asked.loaded import Loaded
 from gradcli.questions.asked.request import Request
 

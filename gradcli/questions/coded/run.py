@@ -17,9 +17,7 @@ from gradcli.engine.compile.specialize.program import (
     Ways,
     specialize,
 )
-from gradcli.engine.compile.typed import (
-    NotCompilable,
-)
+from gradcli.engine.compile.typed import NotCompilable
 from gradcli.engine.report.values import binding, is_data, is_numeric, plain_value
 from gradcli.engine.run.session.state import Session
 from gradcli.engine.tape.tensor import Tensor, leaf
@@ -28,9 +26,7 @@ from gradcli.engine.values.data import np
 from gradcli.questions.asked.loaded import Loaded
 from gradcli.questions.asked.request import Request
 from gradcli.questions.coded.lowered import Lowered, Tensors, inputs_of
-from gradcli.results import (
-    RunResult,
-)
+from gradcli.results import RunResult
 
 
 class Run(Lowered):

@@ -28,7 +28,7 @@ def load(line: Line, records: Batch | None) -> tuple[Program, dict[str, Given]]:
     """
     from gradcli import program
 
-    source, texts, values = _asked(line, records)
+    source, texts, values = _asked(line)
     names = {*texts, *(() if values is None else values.declared)}
     names.update(() if records is None else records.rows.names)
     loaded = program.load_source(source, frozenset(names))
@@ -40,7 +40,7 @@ def load_source(line: Line) -> tuple[Any, dict[str, Given]]:
     """The text of the program, for a command that looks at it alone, and the values given."""
     from gradcli import program
 
-    source, texts, values = _asked(line, None)
+    source, texts, values = _asked(line)
     if values is None:
         return source, constants(texts)
     try:
@@ -72,7 +72,7 @@ def _given(values: Values | None, loaded: Program, elsewhere: Collection[str]) -
     return found
 
 
-def _asked(line: Line, records: Batch | None) -> tuple[Any, dict[str, str], Values | None]:
+def _asked(line: Line) -> tuple[Any, dict[str, str], Values | None]:
     """The program's text, the texts of NAME=VALUE, and what -i gives."""
     from gradcli import program
 

@@ -62,8 +62,8 @@ class Target(Record):
 
             found = looks.drawn(result, drawn, self.form, look)
             content.append(self.draw(found) if isinstance(found, list) else found)
-        first, *others = content
-        return "".join([first, *others]) if isinstance(first, str) else first  # type: ignore[list-item]  # texts
+        texts = [part for part in content if isinstance(part, str)]
+        return "".join(texts) if texts else content[0]
 
     def write(self, content: str | bytes) -> None:
         """Write the whole of a result, or the last of what goes to standard output."""

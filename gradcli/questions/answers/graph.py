@@ -115,7 +115,7 @@ def graph_of(loaded: Loaded, done: Done, about: Subject, detailed: Detailed = no
     if root is None:
         raise nothing_recorded("graph")
     found: dict[Node, Any] = {}
-    missing = _differentiate(loaded, done, about, root, found)
+    missing = _differentiate(loaded, about, root, found)
     with loaded.passing():
         return recorded_graph(root, found, done.values, loaded.source, missing, detailed)
 
@@ -127,9 +127,7 @@ def nothing_recorded(what: str) -> RunError:
     return RunError(Diagnostic("nothing-recorded", message, help=help))
 
 
-def _differentiate(
-    loaded: Loaded, done: Done, about: Subject, root: Node, found: dict[Node, Any]
-) -> str:
+def _differentiate(loaded: Loaded, about: Subject, root: Node, found: dict[Node, Any]) -> str:
     """Find the derivatives by all nodes, as far as there are any; say why not by all."""
     like = like_of(about.value)
     if not like.dtype.startswith("float"):

@@ -130,8 +130,14 @@ Shown._fields = ()  # `_draw` is no part of what a result says
 
 
 class Binding(Result):
-    """A top-level name after the run: its value, its `.grad` (None if it has none), the printed
-    name of its `grad_fn` (or ""), and whether it is a leaf that requires grad.
+    """A top-level name after the run.
+
+    Fields:
+        name: The name.
+        value: Its value.
+        grad: Its `.grad`; None if it has none.
+        grad_fn: The printed name of its `grad_fn`, or "".
+        requires_grad: Whether it is a leaf that requires grad.
     """
 
     __slots__ = ("name", "value", "grad", "grad_fn", "requires_grad")
@@ -144,14 +150,23 @@ class Binding(Result):
 
 
 class GraphNode(Result):
-    """An op that the run recorded, or an input. `op` is the built-in's name ("mul"; "" for an
-    input), `name` PyTorch's name of the node ("MulBackward0", "AccumulateGrad"; "Input" for a
-    value that is differentiated without being a leaf tensor), `variable` the program's name for
-    the result or "" (of an item of a list that was given, `x[0]`), `grad` the derivative of the
-    root with respect to it (None if not reached), line and column from 1 (0: no place), `count` how
-    many recorded ops it stands for, `expression` what the program says there ("" for an input), cut
-    where it is very long, and `part_of` the newest node of the call of an op, or of the derivative,
-    that it is part of with others (None for none), `whole` the name of that op.
+    """An op that the run recorded, or an input.
+
+    Fields:
+        id: The number of the node.
+        op: The built-in's name, such as "mul"; "" for an input.
+        name: PyTorch's name of the node, such as "MulBackward0" or "AccumulateGrad"; "Input" for a
+            value that is differentiated without being a leaf tensor.
+        variable: The program's name for the result, `x[0]` for an item of a list, or "".
+        shape: The shape of the value.
+        value: The value.
+        grad: The derivative of the root with respect to it; None if not reached.
+        line, column: The place in the program, from 1; 0 for none.
+        count: The number of recorded ops that it stands for.
+        expression: The text of the program there, shortened if very long; "" for an input.
+        part_of: The newest node of the call of an op that consists of several nodes, this one
+            among them; None for other nodes.
+        whole: The name of that op.
     """
 
     __slots__ = (
@@ -226,10 +241,18 @@ class Graph(Result):
 
 
 class Kinked(Result):
-    """An operation that was evaluated at a corner, jump or tie: its name as the program says it,
-    its place, the element of the operand that stands there, the derivatives to either side and the
-    `chosen` one, of the result's element or of all of it; the values to either side where they
-    `jump`, else None; and in which turns of loops, called from where.
+    """An operation that was evaluated at a corner, jump or tie.
+
+    Fields:
+        op: Its name in the program.
+        line, column: Its place in the program.
+        argument: The name of the operand.
+        index: The element of the operand that is at the kink.
+        at: The value of that element.
+        left, right: The derivatives to either side.
+        chosen: The derivative that gradcli takes.
+        jump: The values to either side; None if they are equal.
+        turns: The turns of loops and the calls in which it was evaluated.
     """
 
     __slots__ = (
@@ -463,15 +486,25 @@ class HvpResult(Derivative):
 
 
 class Checked(Result):
-    """A comparison of derivatives with central differences ("reverse", "forward"), or of the two
-    modes with each other ("dot"): by an input, or of an own rule's argument, at a line. The worst
-    entry is at `index`, the output's indices followed by the input's, before them the number of
-    the output where there are several (empty: a random projection was compared), with both values;
-    `allowed` is the sum of what `truncation` and `rounding` account for. `note` is "kink" where a
-    corner or jump makes differences say nothing, "non-finite" where a value or derivative is not
-    finite, "unsure" where no differences are good enough, "symmetric" where a matrix of which one
-    triangle is read was moved symmetrically, "cut" where `no_grad`, `detach` and their
-    like made the gradient another one on purpose, else "".
+    """A comparison of derivatives by one input, or by an argument of an own rule.
+
+    Fields:
+        input: The name of the input or argument.
+        order: 1, or 2 for second derivatives.
+        mode: "reverse" or "forward", each compared with central differences; "dot" for a comparison
+            of the two modes.
+        index: The worst entry: indices of the output, then of the input, before them the number of
+            the output if there are several. Empty if a random projection was compared.
+        analytic, numeric: Both values of that entry.
+        error: Their distance.
+        allowed: The allowed distance: `truncation` plus `rounding`.
+        truncation, rounding: The distances that these two kinds of error explain.
+        passed: Whether the check passed.
+        note: Why the check says nothing, else "". "kink": there is a corner or jump. "non-finite":
+            a value or derivative is not finite. "unsure": no differences are good enough.
+            "symmetric": one triangle of a matrix is read, so the matrix was moved symmetrically.
+            "cut": `no_grad`, `detach` or the like changed the gradient on purpose.
+        line: The line of the input or rule; 0 for none.
     """
 
     __slots__ = (
@@ -542,8 +575,13 @@ def _weight(check: Checked) -> tuple[bool, bool, bool, float]:
 
 
 class Declared(Result):
-    """An input of a program: `kind` is "input", "param", "free" or "constant", `type` its written
-    type or "", `default` the text of its default or "".
+    """An input of a program.
+
+    Fields:
+        name: Its name.
+        kind: "input", "param", "free" or "constant".
+        type: Its written type, or "".
+        default: The text of its default, or "".
     """
 
     __slots__ = ("name", "kind", "type", "default")

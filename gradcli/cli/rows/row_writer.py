@@ -45,8 +45,19 @@ class Said(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What came of a row: what is kept of it, the texts of its columns and cells or its JSON
-    fields, its warnings, and whether it is right; or the diagnostics and the status of its error.
+    """The answer to a row, or its error.
+
+    Fields:
+        number: The row's number, from 0.
+        line: Its line in the file.
+        kept: Its kept columns.
+        columns: The names of the columns of the answer.
+        cells: Their texts.
+        json: The JSON fields of the answer, in that form instead of cells.
+        warnings: The warnings.
+        right: False if a check of the row failed.
+        diagnostics: The row's errors; empty without one.
+        status: The exit status of the error; 0 without one.
     """
 
     number: int
@@ -62,9 +73,16 @@ class Answer(NamedTuple):
 
 
 class Together(NamedTuple):
-    """What came of rows that stand behind each other, all of them right: the number and the line of
-    the first, how many there are; what is kept of them, a list for each column; the names of the
-    columns of their cells, and these as arrays of numbers or lists of texts; their warnings.
+    """The answers to consecutive rows without errors.
+
+    Fields:
+        number: The number of the first row, from 0.
+        line: Its line in the file.
+        size: The number of rows.
+        kept: The kept columns, a list each.
+        columns: The names of the columns of the answers.
+        cells: These columns: arrays of numbers or lists of texts.
+        warnings: The warnings that each of them has.
     """
 
     number: int
@@ -85,8 +103,14 @@ class Together(NamedTuple):
 
 
 class Text(NamedTuple):
-    """What is written of rows that stand behind each other, all of them right: the number and the
-    line of the first, how many there are; their lines; their warnings.
+    """The written answers to consecutive rows without errors.
+
+    Fields:
+        number: The number of the first row, from 0.
+        line: Its line in the file.
+        size: The number of rows.
+        text: Their lines of output.
+        warnings: The warnings that each of them has.
     """
 
     number: int

@@ -144,9 +144,9 @@ class Calls:
         if made.others:
             self._transfer.out_of_sight([made.function])
             return unknown(linked(args))
-        before, self._transfer.recording = self._transfer.recording, True
+        before, self._transfer.session.recording = self._transfer.session.recording, True
         found = self.call(made.function, [self._transfer.point(point), *others], {}, span)
-        self._transfer.recording = before
+        self._transfer.session.recording = before
         self._findings.tell_flat(linked([found]))
         if ops[made.name].host.transform == "scalar" and not isinstance(made.function, Derivative):
             tensor = stand_in(found)
@@ -170,10 +170,10 @@ class Calls:
         self._lists.lose(tuple(later))
         if any(_may_change_lists(m.function.body) for m in later):
             self._transfer.out_of_sight(later)
-        before, self._transfer.recording = self._transfer.recording, False
+        before, self._transfer.session.recording = self._transfer.session.recording, False
         context = [] if "setup_context" in rule.methods else [unknown()]
         found = self.follow(forward, [*context, *given], {}, span)
-        self._transfer.recording = before
+        self._transfer.session.recording = before
         own = Link(link.varies, link.smooth) if before else Link()
         parts = found if type(found) is tuple else (found,)
         kinds = {p.kind if isinstance(p, Value) else None for p in parts}
@@ -203,7 +203,7 @@ class Calls:
         if not isinstance(receiver, Value) or (self._transfer.objects and receiver.kind is None):
             return unknown(linked([receiver]))
         found = self._transfer.tensor_method(receiver, name, args, keywords, span)
-        return found if self._transfer.recording else steady(found)
+        return found if self._transfer.session.recording else steady(found)
 
 
 def _may_change_lists(body: ir.Body) -> bool:

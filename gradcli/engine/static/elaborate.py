@@ -238,11 +238,11 @@ class _Walk:
                 loop.ends.append(slots.since(loop.depth))
                 return _Ways.NEXT
             case ir.Mode():
-                before = self._transfer.recording
+                before = self._transfer.session.recording
                 if i.mode != "kept":
-                    self._transfer.recording = i.mode == "enable_grad"
+                    self._transfer.session.recording = i.mode == "enable_grad"
                 ways = self.block(i.body, slots)
-                self._transfer.recording = before
+                self._transfer.session.recording = before
                 return ways
             case ir.Try():
                 return self._attempt(i, slots)
@@ -278,7 +278,7 @@ class _Walk:
 
     def _decided(self, value: Any, span: Span) -> Any:
         """The truth of a condition on which a branch or loop goes one way or another."""
-        if self._transfer.recording and isinstance(value, Value) and value.link.varies:
+        if self._transfer.session.recording and isinstance(value, Value) and value.link.varies:
             self.findings.warn(
                 "branch-on-input",
                 "a branch on what is differentiated: the gradient ignores a jump between its sides",

@@ -95,15 +95,6 @@ class Transfer:
         self.session = Ahead()
         self._on_lists = ListOperators(findings, lists)
 
-    @property
-    def recording(self) -> bool:
-        """Off inside `no_grad`."""
-        return self.session.recording
-
-    @recording.setter
-    def recording(self, on: bool) -> None:
-        self.session.recording = on
-
     def operated(
         self, sign: str, args: list[Any], span: Span, operands: Sequence[ir.Operand]
     ) -> Any:
@@ -164,12 +155,12 @@ class Transfer:
         except GradError as error:
             if error.diagnostics[0].code in _CERTAIN:
                 self.findings.refuse(error, span, operands, values)
-            return unknown(linked(values) if self.recording else Link())
+            return unknown(linked(values) if self.session.recording else Link())
         if self.objects and name in ops and ops[name].host.call is None and _is_open(values):
             return unknown(linked(values))
         if name in ops and ops[name].derivatives.flat:
             found = flattened(found, name, span, values)
-        return found if self.recording else steady(found)
+        return found if self.session.recording else steady(found)
 
     def _of_operator(self, name: str, args: list[Any], span: Span) -> Any:
         match name, args:
@@ -332,7 +323,7 @@ class Transfer:
         values = [receiver, value, index]
         tensors = [plain(receiver), plain(value)]
         self._asked(lambda: indexed("set_at", tensors, plain(index)), "set_at", values, span, ())
-        if self.recording:
+        if self.session.recording:
             receiver.link = joined((receiver.link, linked([value])))
 
     def built(self, kind: str, items: list[Any]) -> Any:

@@ -27,7 +27,7 @@ def gradient(loaded: Loaded, request: Request) -> GradResult:
     return run.result(
         GradResult,
         grad=grad,
-        inputs={n: plain_value(run.session.watched.points[n]) for n in run.names},
+        inputs={n: plain_value(run.done.session.watched.points[n]) for n in run.names},
         warnings=warnings(run, grad, unused),
         kinks=_kinks(run) if request.options.kinks else None,
     )

@@ -136,7 +136,7 @@ def _direction(run: LinearizedRun) -> Mapping[Node, Any]:
     """The direction that is given, or along the only input if that is a number."""
     if run.request.tangents:
         return run.tangents()
-    if len(run.names) == 1 and shape_of(run.session.watched.points[run.names[0]].data) == ():
+    if len(run.names) == 1 and shape_of(run.done.session.watched.points[run.names[0]].data) == ():
         return {run.node(run.names[0]): 1.0}
     help = f"give --tangent NAME=VALUE: the names are {', '.join(run.names)}"
     raise UsageError(Diagnostic("usage", "forward mode needs a direction", help=help))
@@ -240,7 +240,7 @@ class _Rows:
                 if value is node.variable:
                     return name
         if isinstance(node, (Watchpoint, AccumulateGrad)):
-            points = self._run.session.watched.nodes
+            points = self._run.done.session.watched.nodes
             return next((name for name in self._run.names if points[name] is node), "")
         return "" if node.site is None else node.site.variable
 

@@ -7,7 +7,6 @@ from typing import Any, TypeVar
 
 from gradcli.engine.autodiff.linearize import Linearized
 from gradcli.engine.report.values import plain_value
-from gradcli.engine.run.session.state import Session
 from gradcli.engine.tape.graph import Node
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.errors import RunError
@@ -45,10 +44,6 @@ class LinearizedRun(Record):
     linearized: Linearized
 
     @property
-    def session(self) -> Session:
-        return self.done.session
-
-    @property
     def unused(self) -> list[str]:
         """The names that the result does not depend on."""
         unused = self.linearized.unused
@@ -77,7 +72,7 @@ class LinearizedRun(Record):
 
     def tangents(self) -> dict[Node, Any]:
         """Plain data of the request's tangents by the nodes of their names."""
-        points = self.session.watched.points
+        points = self.done.session.watched.points
         return {
             self.node(name): tangent_of(name, points[name], given)
             for name, given in self.request.tangents.items()

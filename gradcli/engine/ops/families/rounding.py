@@ -18,8 +18,19 @@ from gradcli.engine.values.sizes import whole
 FAMILY = 20, "Rounding"
 
 
-def _rounding(name: str) -> Function:
-    return lambda x: getattr(np, name)(x) if x.dtype.kind == "f" else x
+def _to_whole(name: str, number: Function, doc: str, aliases: tuple[str, ...] = ()) -> Op:
+    """The op that rounds to whole numbers by the functions of that name."""
+    return elementwise(
+        name,
+        exact=True,
+        aliases=aliases,
+        doc=f"{doc}. Its derivative is 0.",
+        number=number,
+        array=lambda x: getattr(np, name)(x) if x.dtype.kind == "f" else x,
+        partials=(0.0,),
+        samples=points.off_whole,
+        known=lambda: (known([-1.0, 0.0, 2.0, 2.5], grad=([0.0, 0.0, 0.0, 0.0],)),),
+    )
 
 
 def _round(x: Data, decimals: int | None = None) -> Data:
@@ -34,39 +45,9 @@ def _frac(x: Data) -> Data:
     return np.subtract(x, np.trunc(x))
 
 
-floor: Op = elementwise(
-    "floor",
-    exact=True,
-    doc="Largest whole number not above input. Its derivative is 0.",
-    number=ieee.floor,
-    array=_rounding("floor"),
-    partials=(0.0,),
-    samples=points.off_whole,
-    known=lambda: (known([-1.0, 0.0, 2.0, 2.5], grad=([0.0, 0.0, 0.0, 0.0],)),),
-)
-
-ceil: Op = elementwise(
-    "ceil",
-    exact=True,
-    doc="Smallest whole number not below input. Its derivative is 0.",
-    number=ieee.ceil,
-    array=_rounding("ceil"),
-    partials=(0.0,),
-    samples=points.off_whole,
-    known=lambda: (known([-1.0, 0.0, 2.0, 2.5], grad=([0.0, 0.0, 0.0, 0.0],)),),
-)
-
-trunc: Op = elementwise(
-    "trunc",
-    exact=True,
-    aliases=("fix",),
-    doc="input without its fraction. Its derivative is 0.",
-    number=ieee.trunc,
-    array=_rounding("trunc"),
-    partials=(0.0,),
-    samples=points.off_whole,
-    known=lambda: (known([-1.0, 0.0, 2.0, 2.5], grad=([0.0, 0.0, 0.0, 0.0],)),),
-)
+floor: Op = _to_whole("floor", ieee.floor, "Largest whole number not above input")
+ceil: Op = _to_whole("ceil", ieee.ceil, "Smallest whole number not below input")
+trunc: Op = _to_whole("trunc", ieee.trunc, "input without its fraction", aliases=("fix",))
 
 frac: Op = elementwise(
     "frac",

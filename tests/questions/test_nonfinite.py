@@ -67,6 +67,7 @@ RUNS = {
         "the derivative of `pow` is not, here",
         ["in the derivative by `jvp` at line 2"],
     ),
+    "f = lambda x: x * inf\ngrad(f)(0.0)": (2, "`grad(f)(0.0)` made inf from finite", []),
     "f = lambda x: log(x - 1)\ngrad(f)(1.0)": (1, "`log` made -inf from", ["called from line 2"]),
     # only what reaches the answer
     "a = log(0.0) if True else 0\nb = where(a > 0, a, 1.0)\nb / 0": (3, "`div` made inf", []),

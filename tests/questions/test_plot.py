@@ -35,6 +35,7 @@ BREAKS = [
     ("1 / (x - 0.123)", [(0.123, -math.inf, -math.inf, True)]),
     ("1 / x ** 2", [(0.0, math.inf, -math.inf, True)]),
     ("max([x, 0.4 * x])", [(0.0, 0.4, 1.0, False)]),
+    ("abs(x - 0.001) + abs(x - 0.012)", [(0.012, 0.0, 2.0, False)]),  # between the same points
     ("abs(x - 0.01) + 1 / (x + 0.5)", [(-0.5, -math.inf, -math.inf, True), (0.01, -5, -3, False)]),
     *(
         (text, [])

@@ -1,10 +1,16 @@
-"""How much of long work is done is told in order, and never more than there is."""
+"""Long work: how much of it is done, how long it has taken, and that its end is its end."""
 
-from itertools import pairwise
+from contextlib import nullcontext
+from itertools import count, pairwise
 
 import pytest
 
+from gradcli.engine.run.session.watchdog import Watchdog
+from gradcli.errors import AssertionFailed, LimitError
+from gradcli.limits import Limits
 from gradcli.program import Options, load
+from gradcli.questions.answers import gradcheck
+from gradcli.questions.coded.jit import Jit
 
 VECTOR = load("input x: float[5]\ny = x * x.sum()\nz = y.sum()\ny")
 INPUT = {"x": [1.0, 2.0, 3.0, 4.0, 5.0]}
@@ -42,3 +48,41 @@ def test_a_check_counts_its_runs():
     found = told(lambda options: VECTOR.gradcheck(INPUT, of="z", options=options))
     assert found == [(runs, None) for runs in range(1, len(found) + 1)]
     assert len(found) > 5
+
+
+def test_a_check_knows_how_long_its_runs_have_taken(monkeypatch):
+    asked, perturbed = [], Jit.perturbed
+
+    def noted(self, request, order, count, seconds):
+        asked.append((count, seconds))
+        return perturbed(self, request, order, count, seconds)
+
+    monkeypatch.setattr(Jit, "perturbed", noted)
+    monkeypatch.setattr(gradcheck, "perf_counter", count(1000.0).__next__)
+    VECTOR.gradcheck(INPUT, of="z", options=Options(compile="auto"))
+    runs = [runs for runs, _ in asked]
+    assert runs == sorted(runs)
+    assert [seconds for _, seconds in asked] == [float(k) for k in range(len(asked))]
+    assert len(asked) > 5
+
+
+QUESTIONS = {
+    "is answered": ("x ** 2", Limits(seconds=60), None),
+    "fails": ("assert x > 5", Limits(seconds=60), AssertionFailed),
+    "reaches a limit": ("y = x\nwhile True: y = y + 1", Limits(steps=100), LimitError),
+    "takes too long": ("y = x\nwhile True: y = y + 1", Limits(seconds=0.05), LimitError),
+}
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+@pytest.mark.parametrize("question", ["run", "grad"])
+def test_nothing_is_watched_when_a_question_has_ended(name, question, monkeypatch):
+    text, limits, error = QUESTIONS[name]
+    watched, left = [], []
+    watch, leave = Watchdog.watch, Watchdog.leave
+    monkeypatch.setattr(Watchdog, "watch", lambda d, g: (watched.append(g), watch(d, g))[1])
+    monkeypatch.setattr(Watchdog, "leave", lambda d, g: (left.append(g), leave(d, g))[1])
+    with nullcontext() if error is None else pytest.raises(error):
+        getattr(load(text), question)(x=1.0, options=Options(limits=limits, compile="never"))
+    assert watched
+    assert {*watched} == {*left}

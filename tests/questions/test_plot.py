@@ -58,6 +58,13 @@ def test_kinks_jumps_and_poles_are_found_between_the_points(text, expected):
         ]
 
 
+@pytest.mark.parametrize("size", [1e-6, 1e-3, 1.0, 1e3, 1e6])
+def test_a_kink_is_found_to_ten_digits_of_the_distance_between_points(size):
+    at = 0.12345678901234567 * size
+    (found,) = curve(f"abs(x - {at!r})", spaced(-size, size)).breaks
+    assert found.at == pytest.approx(at, rel=0, abs=1e-10 * size / 20)
+
+
 def test_a_result_of_few_elements_has_a_curve_for_each():
     found = load("y = stack([x, x ** 2])\ny").plot(over="x", at=[0.0, 1.0, 2.0]).curves
     assert [(c.name, c.grad) for c in found] == [("y[0]", (1.0,) * 3), ("y[1]", (0.0, 2.0, 4.0))]

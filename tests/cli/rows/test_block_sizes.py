@@ -107,3 +107,22 @@ def test_objects_are_taken_together_twice_as_many_each_time(cli, monkeypatch):
     objects = "".join(f'{{"x": {k}.5}}\n' for k in range(sum(sizes)))
     assert cli("run", *SQUARE[1:], "-r", stdin=objects)[0] == 0
     assert found == sizes
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_no_row_is_read_before_the_one_before_it_is_asked(cli, monkeypatch, jobs):
+    read, when, each, takes = [], [], Rows.__iter__, rows.takes_code
+
+    def noted(self):
+        for row in each(self):
+            read.append(row.number)
+            yield row
+
+    def asked(question, wanted, row):
+        when.append((row.number, [*read]))
+        return takes(question, wanted, row)
+
+    monkeypatch.setattr(Rows, "__iter__", noted)
+    monkeypatch.setattr(rows, "takes_code", asked)
+    assert cli(*SQUARE, "--jobs", jobs, stdin=numbers(40))[1].count("\n") == 41
+    assert when == ([(0, [0])] if jobs == "2" else [])

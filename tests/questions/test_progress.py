@@ -10,7 +10,7 @@ from gradcli.errors import AssertionFailed, LimitError
 from gradcli.limits import Limits
 from gradcli.program import Options, load
 from gradcli.questions.answers import gradcheck
-from gradcli.questions.coded.jit import Jit
+from gradcli.questions.jit import Jit
 
 VECTOR = load("input x: float[5]\ny = x * x.sum()\nz = y.sum()\ny")
 INPUT = {"x": [1.0, 2.0, 3.0, 4.0, 5.0]}

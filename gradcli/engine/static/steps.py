@@ -88,6 +88,8 @@ class Steps:
                 operands = (i.receiver, i.value)
                 args = [self.read(a, slots) for a in operands]
                 found = self._transfer.updated(i.operator, args, i.span, operands)
+                if i.operator == "@=":
+                    return found
                 return self._transfer.changed(args[0], found, i.span, operands, args)
             case ir.Apply():
                 return self._apply(i, slots)

@@ -184,6 +184,11 @@ class Transfer:
                 return opposite if truth is UNSURE else constant(not truth)
             case "is" | "is not", [left, right]:
                 return identical(left, right, name)
+            case "eq" | "ne", [List(), other] | [other, List()]:
+                if not isinstance(other, Value) or other.kind not in ("tensor", None):
+                    return number("bool", linked(args).cut())
+                if other.kind is None:
+                    return unknown(linked(args))
             case "in" | "not in", _:
                 return number("bool", linked(args).cut())
         return self._given(name, args, {}, span)

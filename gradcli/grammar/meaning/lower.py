@@ -234,19 +234,18 @@ class _Lowering(Expressions):
 
     def update(self, s: ast.Update) -> None:
         target = s.target
-        sign = f"{s.op}=" if self.changes_in_place else s.op
         match target:
             case ast.Name():
                 slot = self.slot_of(target.id)
                 assert slot is not None
                 value = self.expression(s.value)
-                self.emit(ir.Augment(s.span, slot, sign, ir.Slot(slot, target.span), value))
+                self.updated(s, slot, ir.Slot(slot, target.span), value)
             case ast.Attribute():
                 receiver = self.expression(target.value)
                 old, new = self.temporary(), self.temporary()
                 self.emit(ir.GetAttribute(target.span, old, receiver, target.name))
                 value = self.expression(s.value)
-                self.emit(ir.Augment(s.span, new, sign, ir.Slot(old, target.span), value))
+                self.updated(s, new, ir.Slot(old, target.span), value)
                 made = ir.Slot(new, s.span)
                 self.emit(ir.SetAttribute(s.span, receiver, target.name, made))
             case ast.Index():
@@ -254,10 +253,18 @@ class _Lowering(Expressions):
                 old, new = self.temporary(), self.temporary()
                 self.emit(ir.Operator(target.span, old, "[]", (receiver, index)))
                 value = self.expression(s.value)
-                self.emit(ir.Augment(s.span, new, sign, ir.Slot(old, target.span), value))
+                self.updated(s, new, ir.Slot(old, target.span), value)
                 self.emit(ir.SetItem(s.span, receiver, index, ir.Slot(new, s.span)))
             case _:
                 raise AssertionError(f"{type(target).__name__} cannot be updated")
+
+    def updated(self, s: ast.Update, into: int, old: ir.Operand, value: ir.Operand) -> None:
+        """The new value of what is updated; `@=` makes one of its own, as PyTorch does."""
+        if s.op == "@" and not self.changes_in_place:
+            self.emit(ir.Operator(s.span, into, s.op, (old, value)))
+            return
+        sign = f"{s.op}=" if self.changes_in_place else s.op
+        self.emit(ir.Augment(s.span, into, sign, old, value))
 
     def assertion(self, s: ast.Assert) -> None:
         test = self.expression(s.test)

@@ -15,6 +15,7 @@ from gradcli.engine.run.derivatives.edges import NAMES as EDGE
 from gradcli.engine.run.derivatives.hooks import Handle
 from gradcli.engine.run.derivatives.own import OWN_NAMES
 from gradcli.engine.run.fast.call import by_name, done
+from gradcli.engine.run.language.operators import same
 from gradcli.engine.run.session import tensor_methods
 from gradcli.engine.run.session.evaluator import Evaluator, as_numbers
 from gradcli.engine.run.session.saved_tensors import NAMES, PREFIX, saved
@@ -29,7 +30,6 @@ from gradcli.engine.tape.tensor import (
     node_of,
     shared,
     shows_another,
-    truth,
 )
 from gradcli.engine.values import refusals
 from gradcli.engine.values.conversion import can_hold, converted
@@ -554,16 +554,10 @@ _SLICE: dict[str, Member] = {
 }
 
 
-def _same(session: Evaluator, a: Any, b: Any) -> bool:
-    from gradcli.engine.run.language.operators import equality
-
-    return truth(equality(session, a, b))
-
-
 def _position(session: Evaluator, items: Any, item: Any) -> int:
     """The place of the first item that is equal to one."""
     for at, other in enumerate(items):
-        if _same(session, other, item):
+        if same(session, other, item):
             return at
     raise run_error("bad-argument", f"{repr_text(item)} is not in {kind_of(items)}")
 
@@ -603,7 +597,7 @@ def _pop(session: Evaluator, site: Site | None, items: list[Any], index: int = -
 
 _SEQUENCE: dict[str, Member] = {
     "index": _index,
-    "count": lambda session, site, items, item: sum(_same(session, x, item) for x in items),
+    "count": lambda session, site, items, item: sum(same(session, x, item) for x in items),
 }
 
 _LIST: _Table = (

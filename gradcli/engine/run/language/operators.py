@@ -4,7 +4,7 @@ identity, items.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache, partial
 from typing import Any
 
@@ -78,6 +78,8 @@ def update(sign: str, site: Site | None) -> Function:
     """The function that `x += e` and its like call at a place."""
     if sign.endswith("="):
         return _of_objects(sign[:-1], site)
+    if sign == "@":
+        return function(sign, 2, site)
     made = _UPDATES.get(sign)
     plain = function(sign, 2, site) if made is None else made(site)
     return augmented(ops[OPS[sign, 2]], plain, site)
@@ -188,25 +190,26 @@ def _among_pythons(session: Evaluator, sign: str, x: Any, y: Any) -> Any:
         return formatted(x, y)
     if sign in _ORDERS and type(x) in (str, tuple) and type(y) is type(x):
         first, second = (x, y) if sign in ("<", "<=") else (y, x)
-        return less(session, first, second) if len(sign) == 1 else not less(session, second, first)
+        return less(session, first, second, or_equal=len(sign) == 2)
     from gradcli.engine.run.language.containers import operated
 
     return operated(sign, x, y)
 
 
-def less(session: Evaluator, x: Any, y: Any) -> bool:
-    """Whether `x < y`, as Python puts values into order: strings, tuples and lists item by item."""
+def less(session: Evaluator, x: Any, y: Any, *, or_equal: bool = False) -> bool:
+    """Whether `x < y`, or `x <= y`, in the order of Python: of tuples and lists item by item."""
     if (type(x) in NUMBERS and type(y) in NUMBERS) or (type(x) is str and type(y) is str):
-        return bool(x < y)
+        return bool(x <= y if or_equal else x < y)
     if type(x) is type(y) and type(x) in (tuple, list):
         for a, b in zip(x, y, strict=False):
-            if not truth(equality(session, a, b)):
-                return less(session, a, b)
-        return len(x) < len(y)
+            if not same(session, a, b):
+                return less(session, a, b, or_equal=or_equal)
+        return len(x) <= len(y) if or_equal else len(x) < len(y)
+    op = ops.le if or_equal else ops.lt
     if isinstance(x, Object) or isinstance(y, Object):
-        return truth(objects().operated(ops.lt, (x, y), {}))
+        return truth(objects().operated(op, (x, y), {}))
     if _PYTHONS.isdisjoint((type(x), type(y))):
-        return truth(session.do(ops.lt, session.operands(ops.lt, [x, y]), {}))
+        return truth(session.do(op, session.operands(op, [x, y]), {}))
     raise run_error("wrong-type", f"{kind_of(x)} and {kind_of(y)} have no order")
 
 
@@ -280,17 +283,25 @@ def membership(session: Evaluator, value: Any, container: Any) -> bool:
         if type(value) is not str:
             raise run_error("wrong-type", f"{kind_of(value)} cannot be in a string")
         return value in container
-    if isinstance(container, Tensor) and type(container) is Tensor:
-        return truth(session.do(ops.any, [session.do(ops.eq, [container, value], {})], {}))
+    if type(container) is Tensor:
+        if not _is_tensor_like(value):
+            raise run_error("wrong-type", f"{kind_of(value)} cannot be in a tensor")
+        equal = session.do(ops.eq, session.operands(ops.eq, [container, value]), {})
+        return truth(session.do(ops.any, [equal], {}))
+    if type(container) is set and type(value) is set:
+        return False  # a set can be changed, and is no item of another
     if type(container) in (dict, set):
         from gradcli.engine.run.language.containers import hashed
 
         return hashed(value) in container
-    for item in session.iterate(container):
-        same = equality(session, value, item)
-        if truth(same):
-            return True
-    return False
+    return any(same(session, value, item) for item in session.iterate(container))
+
+
+def same(session: Evaluator, left: Any, right: Any) -> bool:
+    """Whether two items are one or equal, as Python compares what containers hold."""
+    if left is right and type(left) not in NUMBERS:
+        return True
+    return truth(equality(session, left, right))
 
 
 def equality(session: Evaluator, left: Any, right: Any, site: Site | None = None) -> Any:
@@ -298,26 +309,28 @@ def equality(session: Evaluator, left: Any, right: Any, site: Site | None = None
     if type(left) in NUMBERS and type(right) in NUMBERS:
         return left == right
     if _is_tensor_like(left) and _is_tensor_like(right):
-        if type(left) is list and type(right) is list:
-            return len(left) == len(right) and all(
-                truth(equality(session, a, b)) for a, b in zip(left, right, strict=True)
-            )
-        args = [session.tensor(left, site), session.tensor(right, site)]
-        return session.do(ops.eq, args, {}, site)
+        kinds = (type(left), type(right))
+        if list not in kinds or Tensor in kinds:
+            args = [session.tensor(left, site), session.tensor(right, site)]
+            return session.do(ops.eq, args, {}, site)
+        return kinds == (list, list) and _same_items(session, left, right)
     if type(left) is dict and type(right) is dict:
         return left.keys() == right.keys() and all(
-            truth(equality(session, item, right[key])) for key, item in left.items()
+            same(session, item, right[key]) for key, item in left.items()
         )
     if isinstance(left, tuple) and isinstance(right, tuple):
-        return len(left) == len(right) and all(
-            truth(equality(session, a, b)) for a, b in zip(left, right, strict=True)
-        )
+        return _same_items(session, left, right)
     if isinstance(left, Object) or isinstance(right, Object):
         return objects().operated(ops.eq, (left, right), {})
     alike = type(left) is type(right) or _KEYS.issuperset((type(left), type(right)))
     if left is right or (alike and left == right):
         return True
     return _one_dtype(left, right)
+
+
+def _same_items(session: Evaluator, left: Sequence[Any], right: Sequence[Any]) -> bool:
+    pairs = zip(left, right, strict=False)
+    return len(left) == len(right) and all(same(session, a, b) for a, b in pairs)
 
 
 def _one_dtype(left: Any, right: Any) -> bool:
@@ -367,7 +380,7 @@ def repeated(left: Any, right: Any) -> Any:
     if isinstance(left, Object) or isinstance(right, Object):
         return objects().operated(ops.mul, (left, right), {})
     several, count = (left, right) if type(left) in _TEXTS else (right, left)
-    count = _seen(count)
+    count = static(_seen(count))
     if type(count) is not int and type(count) is not bool:
         raise run_error("wrong-type", f"`*` cannot multiply {kind_of(left)} and {kind_of(right)}")
     length = len(several) * max(count, 0)

@@ -62,6 +62,9 @@ REFUSED = {
     "for i in range(90):\n    h = w.detach()\n    (w * h).sum().backward()\n"
     f"{DOWN}    w.grad = None\nh": "a view is read whose base has changed",
     "x.requires_grad_()\nx.sum().backward()": "of what is known only",
+    "u = w.detach()\nw.data = w.data * 2\nu": "a view is read whose base has changed",
+    "t = tensor(2.0, requires_grad=True)\nfor i in range(300):\n    (t * 2).backward()\n"
+    "    g = t.grad\n    if i > 5:\n        t.grad = None": "holds something else in each turn",
 }
 
 
@@ -86,6 +89,12 @@ def test_code_gives_the_answer_of_a_run(name):
 @pytest.mark.parametrize("text", REFUSED)
 def test_what_cannot_be_compiled_says_why(text):
     assert REFUSED[text] in answered(HEAD + text, "always")[0]
+
+
+@pytest.mark.parametrize("text", ["lambda: x", "[sin, lambda: x]", "grad(sin)", "type([x])"])
+def test_a_function_is_no_result(text):
+    assert answered(HEAD + text, "always") == answered(HEAD + text, "never")
+    assert answered(HEAD + text, "always")[0] == "None"
 
 
 @pytest.mark.parametrize("first", chunks(few=1, many=50, size=8))

@@ -64,7 +64,7 @@ class Run(Lowered):
         result = Session().tensor(last) if is_numeric(last) else last
         return RunResult(
             output=self._output,
-            result=plain_value(result),
+            result=plain_value(result) if is_data(result) else None,
             bindings=bindings,
             printed=printed,
             warnings=(),

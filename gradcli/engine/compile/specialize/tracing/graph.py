@@ -88,6 +88,7 @@ class Graph:
         if x.frozen or value.frozen:
             raise trace.refused("`data` is set where others may hold the memory")
         trace.touch(x)
+        x.replaced = True
         before, x.number = x.number, trace.cut(value.number)
         value.let_go()
         self.changed(x, before, x.saved)
@@ -219,12 +220,13 @@ class Graph:
 
     def _accumulate(self, x: Cell, slope: Any) -> None:
         trace = self._trace
-        if x.grad is None:
+        grad = self.gradient(x)
+        if grad is None:
             trace.touch(x)
             x.grad = trace.cell(self._in_order(slope, x.number))
             return
         with trace.unrecorded():
-            trace.change(ops.add, x.grad, [trace.cell(self._in_order(slope, x.grad.number))])
+            trace.change(ops.add, grad, [trace.cell(self._in_order(slope, grad.number))])
 
     def _in_order(self, slope: Any, other: Any) -> Any:
         """A cotangent as `grad` holds it, whose elements lie in order in memory; so do those of the

@@ -35,11 +35,12 @@ class Cell(Carrier):
         base: the tensor of which it is a view, and what that was then.
         whole: whether as a view it shows all of that.
         grad: what the program's own passes have left there.
+        replaced: whether its `data` has been set, which views made before do not show.
     """
 
     __slots__ = (
-        *("_builder", "_number", "base", "birth", "frozen", "grad", "leaf", "saved"),
-        *("visible", "whole"),
+        *("_builder", "_number", "base", "birth", "frozen", "grad", "leaf"),
+        *("replaced", "saved", "visible", "whole"),
     )
 
     def __init__(self, number: Any, visible: bool | None, birth: int, builder: Builder) -> None:
@@ -47,7 +48,7 @@ class Cell(Carrier):
         self.grad: Cell | None = None
         self._number = number
         self.visible = visible
-        self.leaf = self.saved = self.frozen = self.whole = False
+        self.leaf = self.saved = self.frozen = self.replaced = self.whole = False
         self.birth = birth
         self._builder = builder
 
@@ -55,7 +56,7 @@ class Cell(Carrier):
     def number(self) -> Any:
         """The number in it, or the array that it is: a view shows what its base is now."""
         if self.base is not None and self.base[0].number is not self.base[1]:
-            if not self.whole:
+            if not self.whole or self.base[0].replaced:
                 raise NotCompilable("a view is read whose base has changed", self._builder.span)
             return self._builder.cut(self.base[0].number)
         return self._number

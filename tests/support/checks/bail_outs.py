@@ -3,16 +3,24 @@ table bail_outs.toml, which names for each a test that reaches it.
 """
 
 import ast
+import sys
 import tomllib
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 from support.processes.house import HOUSE, MADE, ROOT, module_text, nodes
 
+from gradcli.engine.compile.control import Left
+from gradcli.engine.compile.scalar.errors import Untranslatable
+from gradcli.engine.compile.typed import NotCompilable
+
 TABLE = ROOT / "tests" / "support" / "programs" / "bail_outs.toml"
 GIVING_UP = {"Left", "NotCompilable", "Untranslatable"}
+_FRAMES = 4  # between a place and the error that it makes, as where `refused` stands between them
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -141,3 +149,37 @@ def _looked_up(node: ast.AST) -> Iterator[tuple[str, str]]:
         for n in (n for statement in node.body for n in ast.walk(statement)):
             if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Load):
                 yield ast.unparse(n.value), ast.unparse(n.slice)
+
+
+@contextmanager
+def reached() -> Iterator[set[str]]:
+    """The names of the places that give up while the context is open."""
+    found: set[str] = set()
+
+    def new(error: type[Exception], *args: Any, **named: Any) -> Exception:
+        frame = sys._getframe(1)
+        for _ in range(_FRAMES):
+            found.update(_at().get((frame.f_code.co_filename, frame.f_lineno), ()))
+            if frame.f_back is None:
+                break
+            frame = frame.f_back
+        return Exception.__new__(error, *args)
+
+    errors = (Left, NotCompilable, Untranslatable)
+    for error in errors:
+        error.__new__ = new
+    try:
+        yield found
+    finally:
+        for error in errors:
+            del error.__new__
+
+
+@cache
+def _at() -> dict[tuple[str, int], list[str]]:
+    """The names of the places by file and line."""
+    named: dict[tuple[str, int], list[str]] = {}
+    for place in bail_outs():
+        for line in place.lines:
+            named.setdefault((str(HOUSE / place.file), line), []).append(place.name)
+    return named

@@ -1,0 +1,239 @@
+"""Programs that reach places where the compiler gives up, which bail_outs.toml names by their keys.
+Each has a question, with the name to differentiate by or of the result if it asks for one.
+"""
+
+HEAD = """
+input x = 0.7
+input b = 0.4
+input n: int = 3
+input v = [1.0, 2.0, 3.0]
+w = linspace(0.0, 1.0, 40) * b
+class F(Function):
+    def forward(ctx, t):
+        ctx.save_for_backward(t)
+        return t * t
+    def backward(ctx, g):
+        t, = ctx.saved_tensors
+        return 2 * t * g
+"""
+
+PROGRAMS = {
+    "`any` of what is known only when it runs": ("grad", "any([x > b]) * x"),
+    "`add` of tensors that do not fit": ("grad", "y = v * x + ones(4)\ny.sum()"),
+    "a condition of what is no number": ("grad", "x if v * x else b"),
+    "a tensor with dimensions is changed in place": (
+        "grad",
+        "y = ones(2) * x\ny += ones(3, 2)\ny.sum()",
+    ),
+    "a tangent or cotangent is of another shape": (
+        "grad",
+        "jvp(lambda t: t ** 3, (w,), (v,))[1].sum()",
+    ),
+    "`backward` of `G` gives another number": (
+        "run",
+        "class G(Function):\n"
+        "    def forward(ctx, t, u): return t * u\n"
+        "    def backward(ctx, g): return g\n"
+        "t = tensor(x, requires_grad=True)\n"
+        "G.apply(t, t).backward()",
+    ),
+    "the result is no name of the program": ("grad of=q", "x * b"),
+    "a name is deleted": ("run", "del x"),
+    "a dictionary is made": ("run", "{1: x}"),
+    "a loop over what is known only when it runs": ("run", "a, c = x"),
+    "`y`, which is differentiated, is no number": ("grad wrt=y", "y = [x]\nb"),
+    "list index out of range": ("grad", "[x, b][5]"),
+    "the result has no elements": ("jacobian", "x * v[:0]"),
+    "the result is a list of tensors": ("grad", "[v * x, x]"),
+    "a target with a `*` takes a list": ("run", "a, *c = v\nc"),
+    "`set` draws random numbers": ("run", "x in {1, 2}"),
+    "`+` of what is no number": ("grad", "v + [x, b]"),
+    "an item of a list is taken by an int or a slice": ("grad", '(x, b)["a"]'),
+    "another number of items than names": ("grad", "a, c = [x]\na"),
+    "a derivative of what is no function": ("grad", 'grad("a")(x)'),
+    "`add` of what is no number": ("grad", 'sum([x, "a"])'),
+    "`*=` of a list and what is none": ("run", "p = [x]\np *= 2\np"),
+    "a run of it is warned of": ("run", "p = [1, 2]\np + p"),
+    "the kind of what is known only when it runs": ("run", "type(lambda: 1)"),
+    "`.pop()` of a list with these arguments": ("run", "a = [x]\na.pop(3)"),
+    "a number is made of what is none": ("grad", 'float(f"{x}")'),
+    "a tensor is made of what is no number": ("run", "tensor(lambda: x)"),
+    "`sum` of what is no number": ("run", "sum(enumerate([x]))"),
+    "`in` of what is known only when it runs": ("grad", "x if x in v else b"),
+    "`min` of what is gone through": ("grad", "min([x, b, n]) * b"),
+    "an item is set where there is none": ("run", "y = [x, b]\ny[5] = 1\ny"),
+    "`y` has no value": ("run", "if x > 9:\n    y = x\ny"),
+    "`nan_to_num` has a parameter that is not known before it runs": (
+        "grad",
+        "nan_to_num(x, nan=b)",
+    ),
+    "a tensor with dimensions is changed in place (2)": ("run", "y = v * b\ny.add_(1)\ny"),
+    "`t_` with these arguments": ("run", "y = tensor(x)\ny.t_()\ny"),
+    "an item of a tensor is set": ("run", 't = tensor(x)\nt[0] = "a"'),
+    "`<lambda>` takes other arguments": ("grad", "f = lambda t, u: t\nf(x)"),
+    "`==` of what is no number": ("grad", "x if [x] == [b] else b"),
+    "a tensor with dimensions is changed in place (3)": ("run", "y = v * b\ny += 1\ny"),
+    "a tensor is made of what is no number (2)": ("grad", "tensor([x, [b]]).sum()"),
+    "a function is differentiated that gives no float": ("grad", "grad(lambda t: n)(x) * x"),
+    "a tensor is made of another dtype": ("grad", "tensor(x, dtype=int64) * x"),
+    "`<lambda>` takes other arguments (2)": ("grad", "f = lambda t: t\ngrad(f)(x, b)"),
+    "a derivative by what is no number": ("grad", 'grad(lambda t: t * 2)("a") * x'),
+    "`%generator` takes any number of arguments": ("grad", "(p for p in [x]).append(2)\nx"),
+    "`expand` of a tensor shares its memory": ("grad", "t = tensor(x)\nt.expand(3).sum()"),
+    "`view` has no value on numbers alone": ("grad", "t = tensor(x)\nt.view(1, 1).sum()"),
+    "a tensor of int32": ("grad", "y = tensor(2, dtype=int32) * 2\nx"),
+    "whether a tensor requires grad is not known": ("run", "t = tensor(n)\nt.requires_grad_()"),
+    "a tensor of 0 elements of float64": ("grad", "t = torch.empty(0) * x\nt.sum() + x"),
+    "`f` assigns to a name around it": ("run", "def f():\n    global q\n    q = x\nf()\nq"),
+    "a direction is left out": ("grad", "hvp(lambda t, u: t * u, (x, b))[1][0]"),
+    "`add` of tensors of bool differs from that of numbers": (
+        "grad",
+        "y = tensor(True) + tensor(x > 0)\ny * x",
+    ),
+    "an element is taken twice": ("grad", "y = (v * x)[[0, 0]]\ny += 1\ny.sum()"),
+    "a function is differentiated that gives a tensor of ints": (
+        "grad",
+        "grad(lambda t: (t > 1).sum())(v) * x",
+    ),
+    "another number of directions than inputs": ("grad", "hvp(lambda t, u: t ** 3 * u, (x, b), x)"),
+    "which items of the result move depends on the path": (
+        "jacobian wrt=x",
+        "[x if x > b else 1.0, b if x > b else x]",
+    ),
+    "a tangent or cotangent is no float": ("grad", 'jvp(lambda t: t ** 3, (x,), ("a",))[1]'),
+    "another number of tangents than arguments": (
+        "grad",
+        "jvp(lambda t: t ** 3, (x,), (1.0, 2.0))[1]",
+    ),
+    "a derivative by a tensor of ints": ("grad", "grad(lambda t: t.sum())(tensor([1, 2])) * x"),
+    "`grad` is set to what is no tensor that is known when it runs": (
+        "run",
+        "t = tensor(x, requires_grad=True)\nt.grad = x\nt",
+    ),
+    "`data` is set to what is no tensor of the same type": (
+        "run",
+        "t = tensor(x, requires_grad=True)\nt.data = x\nt",
+    ),
+    "what `vjp` returns takes the cotangent alone": (
+        "grad",
+        "a, p = vjp(lambda t: t ** 3, x)\np(1.0, 2.0)[0]",
+    ),
+    "a loop goes over too many items that are no range": (
+        "run",
+        "y = 0.0\nfor q in [x] * 9999:\n    y = y + q\ny",
+    ),
+    "`grad` is set to a tensor of another type": (
+        "run",
+        "t = tensor(x, requires_grad=True)\nt.grad = tensor(n)\nt",
+    ),
+    "pairs are gone through twice": (
+        "run",
+        "z = zip([x], [b])\nfor a, c in z: pass\nfor a, c in z: pass",
+    ),
+    "`backward` of a tensor with dimensions": (
+        "run",
+        "t = tensor([x, b], requires_grad=True)\n(t * 2).backward()",
+    ),
+    "`.requires_grad` is assigned": (
+        "run",
+        "y = tensor(x, requires_grad=True) * 2\ny.requires_grad = False",
+    ),
+    "3000 directions do not go together": (
+        "grad",
+        "jacobian(lambda t: t * 2, linspace(0.0, 1.0, 3000)).sum() * x",
+    ),
+    "a gradient is of another type than its tensor": (
+        "run",
+        "t = tensor([x, b], requires_grad=True)\n(t * 2).backward(ones(3))",
+    ),
+    "a function is differentiated that puts numbers together": (
+        "grad",
+        "jacobian(lambda t: stack([t, t * 2]), tensor(x)).sum()",
+    ),
+    "`lstsq` gives what is known beside what is not": (
+        "grad",
+        "lstsq(ones(9, 9) * x, ones(9, 9))[0].sum()",
+    ),
+    "a list gets another length in each turn of a loop": (
+        "run",
+        "p = []\nq = []\nfor i in range(n * 99):\n    p.append(x)\n    q.extend(p)\nq",
+    ),
+    "a cotangent is pulled under another `no_grad`": (
+        "grad",
+        "a, p = vjp(lambda t: t * 2, x)\nwith no_grad():\n    c = p(1.0)[0]\nc * x",
+    ),
+    "it is not known whether two tensors are one": (
+        "run",
+        "t = tensor(x)\nu = tensor(b)\nfor i in range(n * 50):\n    t, u = u, t\nt is u",
+    ),
+    "a gradient is left at a tensor that is no leaf": (
+        "run",
+        "t = tensor(x, requires_grad=True)\ns = t * 2\n(s * 3).backward(inputs=[s])\ns.grad",
+    ),
+    "`add` of tensors differs from that of numbers": (
+        "grad",
+        "(tensor([True, False]) + tensor([True, x > b])).sum() * x",
+    ),
+    "another number of gradients than tensors": (
+        "run",
+        "t = tensor(x, requires_grad=True)\ntorch.autograd.grad([t * 2, t * 3], t, [tensor(1.0)])",
+    ),
+    "whether a graph is kept is known only when it runs": (
+        "run",
+        "t = tensor(x, requires_grad=True)\n"
+        "torch.autograd.grad(t * 2, t, retain_graph=tensor(True))",
+    ),
+    "a tensor is differentiated by what it is not made from": (
+        "run",
+        "t = tensor(x, requires_grad=True)\n"
+        "z = tensor(b, requires_grad=True)\n"
+        "torch.autograd.grad(t * 2, z)",
+    ),
+    "`forward` of `G` gives what is no number": (
+        "run",
+        "class G(Function):\n"
+        "    def forward(ctx, t): return [t]\n"
+        "    def backward(ctx, g): return g\n"
+        "G.apply(x)",
+    ),
+    "what was recorded is gone back through": (
+        "grad",
+        "t = tensor(x, requires_grad=True)\n"
+        "if b > 0:\n"
+        "    s = t * 2\n"
+        "else:\n"
+        "    s = tensor(b)\n"
+        "s.backward()\n"
+        "t.grad",
+    ),
+    "a result does not depend on what it is differentiated by": (
+        "run",
+        "t = tensor(x, requires_grad=True)\n"
+        "u = tensor(b, requires_grad=True)\n"
+        "torch.autograd.grad(t * 2 + u * 0, [t, tensor(1.0)])",
+    ),
+    "`G` is more than forward, backward and jvp": (
+        "grad",
+        "class G(Function):\n"
+        "    def forward(t): return t\n"
+        "    def setup_context(ctx, inputs, output): pass\n"
+        "    def backward(ctx, g): return g\n"
+        "G.apply(x)",
+    ),
+    "a rule gives what is no number": (
+        "run",
+        "class G(Function):\n"
+        "    def forward(ctx, t, u): return t * u\n"
+        '    def backward(ctx, g): return "a", g\n'
+        "t = tensor(x, requires_grad=True)\n"
+        "G.apply(t, t).backward()",
+    ),
+    "the shapes [2] and [3] do not broadcast": (
+        "run",
+        "class G(Function):\n"
+        "    def forward(ctx, t, u): return t * u\n"
+        "    def backward(ctx, g): return ones(2) + ones(3), g\n"
+        "t = tensor(x, requires_grad=True)\n"
+        "G.apply(t, t).backward()",
+    ),
+}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import operator
 from functools import cache, partial
 
 import mpmath as mp
@@ -592,13 +594,59 @@ def test_value_and_derivative_are_exact_to_the_last_digits(name, half):
         check(name, x, "derivative on numbers", slope, d1, second)
 
 
+FLAT = {
+    "math_floor": math.floor,
+    "math_ceil": math.ceil,
+    "math_trunc": math.trunc,
+    "isnan": math.isnan,
+    "isinf": math.isinf,
+    "isfinite": math.isfinite,
+    "logical_not": operator.not_,
+    "bitwise_not": lambda x: not x if type(x) is bool else ~x,
+}
+"""Operations whose values are ints or bools, and exact."""
+OF_FLATS = [
+    0.0,
+    -0.0,
+    0.5,
+    -0.5,
+    1.5,
+    -1.5,
+    1 - 2**-53,
+    1 + 2**-52,
+    2.0**52 + 0.5,
+    -(2.0**53),
+    5e-324,
+]
+INTS = [0, 1, -1, 7, 2**53 + 1, 2**63 - 1, -(2**63)]
+
+
+@pytest.mark.parametrize("name", FLAT)
+def test_an_exact_value_is_that(name):
+    value = ops[name].value
+    floats = [
+        *OF_FLATS,
+        *([math.inf, -math.inf, math.nan] if name.startswith(("is", "log")) else []),
+    ]
+    for points in (floats if name != "bitwise_not" else [], INTS, [False, True]):
+        wanted = [FLAT[name](x) for x in points]
+        array = value.array(np.array(points)).tolist() if points else []
+        for x, true, element in zip(points, wanted, array, strict=True):
+            number = value.number(x)
+            assert (number, element) == (true, true), (name, x)
+            assert type(number) is type(element) is type(true), (name, x, number, element)
+
+
 def test_every_operation_of_one_argument_has_a_row():
-    unary = [
+    """By what an entry says of its shape or its derivatives, so that no new one is left out."""
+    unary = {
         op.name
         for op in table().values()
-        if op.derivatives.partials is not None and len(op.args) == 1
-    ]
-    assert [n for n in unary if n not in TABLE and n not in OTHERWISE] == []
+        if (op.elementwise or op.derivatives.partials is not None) and len(op.args) == 1
+    }
+    rows = TABLE.keys() | FLAT.keys() | OTHERWISE.keys()
+    assert unary <= rows, f"without a row: {sorted(unary - rows)}"
+    assert OTHERWISE.keys() <= unary, f"a reason for none: {sorted(OTHERWISE.keys() - unary)}"
 
 
 def is_pole(name: str, x: float) -> bool:

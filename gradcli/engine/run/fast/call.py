@@ -178,13 +178,11 @@ def in_order(op: Op) -> Function:
         return lambda session, site, *args: by_name(op, site)(session, *args)
     if not _has_short_way(op):
         return _unbound(op)
-    short: Function | None = None
 
     def call(session: Evaluator, site: Site | None, *args: Any) -> Any:
-        nonlocal short
-        if short is None:
-            short = of_tensors(op)
-        return short(session, site, *args)
+        if Tensor not in map(type, args):
+            return _done(op, session, args, op.params, site)
+        return of_tensors(op)(session, site, *args)
 
     return call
 

@@ -20,9 +20,12 @@ for at, call in enumerate(calls):
 """
 
 
+IMPORTS = "import copy, functools, itertools, math, random\n"
+
+
 def differences(values, calls):
     """The calls on values that do not print what they print in Python."""
-    text = f"makers = [{', '.join(f'lambda: {v}' for v in values)}]\n"
+    text = f"{IMPORTS}makers = [{', '.join(f'lambda: {v}' for v in values)}]\n"
     text += f"calls = [{', '.join(f'lambda x: {c}' for c in calls)}]\n{ROUND}"
     python = io.StringIO()
     with redirect_stdout(python):
@@ -210,11 +213,56 @@ OF_NUMBERS += [
 ]  # fmt: skip
 OF_NUMBERS = [c for c in OF_NUMBERS if c not in ("x is 1.0", "x is 1", "x is not 1")]
 
+ITEMS = [
+    "[]",
+    "[3, 1, 2]",
+    "'abcd'",
+    "(0, 5)",
+    "{'k': 1, 'l': 2}",
+    "range(4)",
+    "[2.5, -1, 7, 4, 4]",
+    "5",
+    "None",
+]
+OF_ITEMS = [
+    *("list(itertools.accumulate(range(5)))", "list(itertools.accumulate([2.5, 1]))", "list(itertools.accumulate([]))"),
+    *("list(itertools.chain(x, 'z'))", "list(itertools.chain())", "list(itertools.product(x, [0, 1]))", "list(itertools.product(x, repeat=2))"),
+    *("list(itertools.combinations(x, 2))", "list(itertools.combinations(x, 0))", "list(itertools.permutations(x, 2))", "len(list(itertools.permutations(x)))", "list(itertools.combinations(x, 9))"),
+    *("list(itertools.accumulate(x, lambda a, b: b))", "list(itertools.islice(x, 2))", "list(itertools.islice(x, 1, 3))", "list(itertools.islice(x, 1, None))"),
+    *("list(itertools.islice(x, 0, None, 2))", "list(itertools.islice(x, None))", "list(itertools.islice(itertools.cycle(x), 6))", "list(itertools.zip_longest(x, 'ab'))", "list(itertools.islice(x, 0))"),
+    *("list(itertools.zip_longest(x, 'ab', fillvalue=0))", "list(itertools.repeat(x, 2))", "list(itertools.islice(itertools.repeat(x), 3))", "list(itertools.repeat(x, 0))", "list(itertools.islice(x, 0, 9, 3))"),
+    *("functools.reduce(lambda a, b: (a, b), x)", "functools.reduce(lambda a, b: (a, b), x, 0)", "functools.partial(max, 2)(3)", "functools.partial(lambda *a, **k: (a, k), x, k=1)(4, m=2)", "functools.partial(lambda *a, **k: (a, k), k=1)(k=x)"),
+    *("copy.copy(x)", "copy.copy(x) == x", "copy.deepcopy(x)", "copy.deepcopy([x, x])", "copy.copy([x])[0] is x", "(lambda p: (p[0] is p[1]))(copy.deepcopy([[x], [x]]))", "(lambda q: (lambda p: p[0] is p[1])(copy.deepcopy([q, q])))([x])"),
+    *("list(itertools.islice(itertools.count(), 3))", "list(itertools.islice(itertools.count(2), 3))", "list(itertools.islice(itertools.count(2, -0.5), 3))", "list(itertools.islice(itertools.count(step=3), 3))"),
+    *("sorted(x)", "list(map(lambda v: (v, v), x))", "list(filter(lambda v: v, x))", "list(enumerate(x, True))"),
+    *("math.fsum(x)", "math.prod(x)", "math.prod(x, start=2)", "math.dist(x, x)", "math.dist([1.0, 2.0], [4.0, 6.0])", "math.gcd(*x)", "math.lcm(*x)", "math.gcd()", "math.lcm()", "math.gcd(12, 18, 27)"),
+    *("next(iter(x))", "next(iter(x), 'end')", "[*x]", "{*x} == set(x)", "(lambda *a: len(a))(*x)", "[a for a in x if a]", "len(x)", "list(zip(x, x))", "list(zip(x, 'ab', strict=True))"),
+]  # fmt: skip
+SEEDS = ["0", "7", "'word'", "2.5", "-3", "True", "None", "[1]"]
+OF_SEEDS = [
+    f"(random.seed(x), {call}) if x is not None else 0"
+    for call in (
+        *("random.random()", "random.uniform(1, 4)", "random.gauss(0, 1)", "random.gauss(2.0, 3.0)", "random.gauss()", "random.gauss(1)", "random.gauss(sigma=2)"),
+        *("random.normalvariate(1.0, 0.5)", "random.normalvariate()", "random.randint(2, 9)", "random.randint(4, 4)", "random.randint(5, 4)", "random.randrange(9)", "random.randrange(2, 9)"),
+        *("random.randrange(9, 2, -2)", "random.randrange(2, 2)", "random.randrange(1.5)", "random.choice([4, 5, 6])", "random.choice('abc')", "random.choice([])", "random.choices('abc', k=4)"),
+        *("random.choices('abc', [1, 2, 0], k=5)", "random.choices([1, 2], weights=[0.5, 0.0])", "random.choices('ab', [1], k=2)", "random.choices('ab', k=0)", "random.choices([], k=1)"),
+        *("random.sample(range(9), 3)", "random.sample([1, 2], 2)", "random.sample([1], 2)", "random.sample([1], 0)", "random.sample([1, 2, 3], -1)", "random.shuffle([1, 2])"),
+        *("(lambda l: (random.shuffle(l), l))([1, 2, 3, 4, 5])", "random.uniform(-1.5, -1.5)"),
+    )
+]  # fmt: skip
+WHOLES = ["0", "1", "5", "12", "-4", "2.5", "20"]
+OF_WHOLES = [
+    *("math.factorial(x)", "math.comb(x, 2)", "math.comb(5, x)", "math.perm(x)", "math.perm(x, 2)", "math.perm(5, x)", "math.gcd(x, 18)", "math.lcm(x, 4)", "math.isqrt(x)", "math.gcd(x)", "math.lcm(x, 6, 10)"),
+    *("math.frexp(x)", "math.ldexp(x, 3)", "math.ldexp(0.5, x)", "math.modf(x)", "math.nextafter(x, 9)", "math.ulp(x)", "math.dist([x, 1.0], [2.0, x])", "math.fsum([x, 0.1, 0.2])", "math.prod([x, 3])", "math.gcd('a', 2)", "math.fabs(x * 1.0)", "['k'] * x"),
+    *("math.floor(x)", "math.ceil(x)", "math.trunc(x)", "math.copysign(2.0, x)", "math.hypot(x, 3.0)", "math.isfinite(x)", "math.isnan(x)", "math.isinf(x)", "math.isclose(x, 1)", "math.fmod(x, 3.0)"),
+    *("range(x)", "list(range(2, x))[:9]", "list(range(x, 0, -2))[:9]", "range(1, x, 2)", "chr(x)", "'ab' * x", "(1,) * x", "[7, 8, 9][x]", "'abc'[:x]", "[7, 8, 9][x:]", "[7, 8, 9][::x]"),
+]  # fmt: skip
+
 # numbers mean what they mean in PyTorch: ints have 64 bits, `~True` is False, `max` promotes
 TABLES = {
     "text": (TEXTS, OF_TEXT), "lists": (LISTS, OF_LISTS), "lists of lists": (NESTED, OF_NESTED),
     "dictionaries": (DICTIONARIES, OF_DICTIONARIES), "sets": (SETS, OF_SETS), "tuples": (TUPLES, OF_TUPLES),
-    "numbers": (NUMBERS, OF_NUMBERS),
+    "numbers": (NUMBERS, OF_NUMBERS), "items": (ITEMS, OF_ITEMS), "random numbers": (SEEDS, OF_SEEDS), "whole numbers": (WHOLES, OF_WHOLES),
 }  # fmt: skip
 
 

@@ -221,7 +221,7 @@ def _defjvps(session: Evaluator, site: Site | None, custom: Custom, *rules: Any)
 def _by_argument(session: Evaluator, custom: Custom, rules: Sequence[Any], by: str) -> Any:
     def push(args: Sequence[Any], out: Any, dots: Sequence[Any]) -> Any:
         if out is None:
-            out = called(custom.function, args, by)
+            out = custom(*args)
         parts = [
             called(rule, [dot, out, *args], by)
             for rule, dot in zip(rules, dots, strict=False)

@@ -109,7 +109,7 @@ def _integer(value: Any, name: str) -> int:
     if type(data) is int or type(data) is bool:
         return int(data)
     if hasattr(data, "dtype") and data.size == 1 and data.dtype.kind in "ib":
-        return int(data)
+        return int(data.item())
     raise run_error(
         "wrong-type",
         f"`{name}` needs ints, got {describe(value)}",
@@ -366,6 +366,7 @@ _KINDS = {
     "callable": ("function",),
     "number": ("int", "float", "bool"),
     "int": ("int", "bool"),
+    "tuple": ("tuple", "torch.Size"),
 }
 
 

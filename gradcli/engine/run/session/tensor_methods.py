@@ -21,7 +21,7 @@ def stride(session: Any, site: Site | None, x: Tensor, dim: Any = None) -> Any:
     """`x.stride()`: how many elements lie between neighbours, by dimension."""
     data = _array(x)
     steps = tuple(
-        n // data.itemsize if size > 1 else own
+        n // data.itemsize if size > 1 and data.size else own
         for n, size, own in zip(data.strides, data.shape, _dense(data.shape), strict=True)
     )
     return steps if dim is None else steps[axis(dim, x.ndim)]

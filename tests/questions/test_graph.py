@@ -138,3 +138,12 @@ def test_every_sample_has_a_graph(path):
         return
     program = load(path.read_text("utf-8"))
     assert tree(picture(program.graph(options=Options(seed=1)).graph), precision=6, width=80)
+
+
+def test_the_result_that_is_asked_for_is_shown_whatever_backward_was_called_on():
+    text = "w = tensor(2.0, requires_grad=True)\na = w * 3\nb = w ** 2\nb.backward()\nw.grad"
+    program = load(text)
+    assert program.graph().output == "b"
+    for name, value in {"a": 6.0, "b": 4.0}.items():
+        shown = program.graph(of=name)
+        assert (shown.output, shown.value) == (name, value)

@@ -140,6 +140,16 @@ def test_long_loops_are_shortened_in_the_middle_if_not_every_row_is_wanted():
     assert [row for row in short.rows if row not in gaps] == [*whole.rows[:7], *whole.rows[-4:]]
 
 
+@pytest.mark.parametrize("turns", range(1, 10))
+def test_a_loop_is_shortened_where_that_leaves_out_more_than_one_turn(turns):
+    program = load(f"y = x\nfor i in range({turns}):\n    y = y * 1.01\ny")
+    rows = program.trace(x=1.0, every=False).rows
+    gaps = [row for row in rows if isinstance(row, TraceGap)]
+    left = turns - 5  # three at the beginning and two at the end are shown
+    assert gaps == ([TraceGap(left, left, 2)] if left > 1 else [])
+    assert len(rows) == len(program.trace(x=1.0).rows) - (left - 1 if gaps else 0)
+
+
 def test_loops_in_loops_are_each_shortened():
     text = "y = x\nfor i in range(20):\n    for j in range(30):\n        y = y * 1.01\ny"
     rows = load(text).trace(x=1.0, every=False).rows

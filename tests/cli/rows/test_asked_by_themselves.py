@@ -150,3 +150,12 @@ def test_columns_of_vectors_of_one_length_are_read_together(
             zip(found.splitlines()[1:], expected.splitlines()[1:], strict=True)
         ):
             assert mine.startswith(f"{number},,") if number in left else mine == theirs
+
+
+@pytest.mark.parametrize("command", ["run", "grad"])
+def test_a_run_draws_the_random_numbers_of_the_first_row(cli, command):
+    line = [command, "-e", "input x = 1.0", "-e", "x * rand(())", "--seed", "7"]
+    first = cli(*line, "--rows", "-", "-f", "csv", stdin="x\n3\n3\n")[1].splitlines()
+    alone = cli(*line, "x=3", "-f", "csv")[1].splitlines()
+    assert alone == first[:2]
+    assert first[1] != first[2]

@@ -30,7 +30,6 @@ f().variable
 SWITCHED = "x = tensor(1.0, requires_grad=True)\ny = x * 2\ny.requires_grad = False"
 
 REACHED = {
-    "bad-index": ["run", "-e", "ones(3).index_select(0, ones(2, 2, dtype=int64))"],
     "branch-on-input": ["check", "-e", "input x = 1.0\ny = 0\nif x > 0: y = x\ny"],
     "code-made": ["run", "-e", "input x = 1.0\nx * 2", "--compile", "always", "-v"],
     "flat-operation": ["check", "-e", "input x = 1.0\nround(x)"],

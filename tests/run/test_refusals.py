@@ -376,6 +376,8 @@ REFUSED = {
         "jax.lax.cond(True, lambda: 1)",
         "jax.tree.map(lambda a: a)",
         "dataclasses.dataclass(what=True)",
+        "@dataclasses.dataclass\nclass P:\n    a: int = 1\ndataclasses.replace(P(), z=3)",
+        "@dataclasses.dataclass\nclass P:\n    a: int = 1\nP(1, 2)",
     ],
     "wrong-count": [
         "l = [1, 2, 3]; l[::2] = [1]",

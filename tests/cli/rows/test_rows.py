@@ -632,6 +632,17 @@ def test_a_rows_random_numbers_come_from_the_seed_and_its_number(cli):
     assert [line.split(",")[1] for line in derived.splitlines()[1:]] == numbers[:2]
 
 
+@pytest.mark.parametrize("draw", ["rand(size=())", "random.random()", "np.random.rand()"])
+def test_every_generator_begins_anew_in_each_row(cli, draw):
+    text = f"import random; import numpy as np; input x = 1.0; x * {draw}"
+    once = cli("run", "-e", text, "--seed", "5")[1].split()
+    numbers = cli("run", "-e", text, "--seed", "5", "--rows", "-", "-r", stdin="x\n1\n1\n1\n")[
+        1
+    ].split()
+    assert len(set(numbers)) == 3
+    assert numbers[:1] == once
+
+
 def test_a_row_that_is_run_again_to_explain_it_draws_the_same_numbers(cli):
     program = "input x = 1.0; y = log(x * 0) if rand(size=()) < 0.5 else 1 / (x * 0); y"
     rows = ["--rows", "-", "--json", "--seed", "5"]

@@ -56,6 +56,13 @@ TRANSFORMS = [
     *("torch.utils.checkpoint.checkpoint(lambda u: u * u, a, use_reentrant=False), a * a", "jax.nn.softmax(M), torch.softmax(M, -1)", "jax.nn.log_softmax(M, axis=0), torch.log_softmax(M, 0)", "jax.grad(lambda u: jax.nn.softmax(u)[0])(a), grad(lambda u: torch.softmax(u, 0)[0])(a)"),
 ]  # fmt: skip
 
+# a derivative is of the kind of the point: a float by a number, a tensor by a tensor
+TRANSFORMS += [
+    f"isinstance({way}(lambda s: {out})({point}), float), {point == '3.0'}"
+    for way in ("grad", "jacrev", "jacfwd", "jacobian", "hessian")
+    for out in ("s * s", "tensor(2.0) * s * s")
+    for point in ("3.0", "tensor(3.0)")
+]
 RULES_BEGIN = """
 @jax.custom_jvp
 def e(x): return torch.exp(x)
@@ -133,6 +140,14 @@ def duals(x, log):
         d = torch.autograd.forward_ad.make_dual(a, b)
         v, t = torch.autograd.forward_ad.unpack_dual(d * d)
         log.extend([v, t, torch.autograd.forward_ad.unpack_dual(a)[1]])
+def changed(op):
+    x = leaf(a)
+    y = x * 1.0
+    t = y[1]
+    y.mul_(3.0)
+    out = op(t)
+    out.backward()
+    return out.item(), x.grad[1].item()
 def several(x, log):
     y = leaf(b)
     torch.autograd.backward([(x * x).sum(), x * y], [None, b])
@@ -170,6 +185,26 @@ def off(x, log):
     def quiet(): return (x * 2).requires_grad
     log.append(quiet())
 """
+# an op on an element of what has been changed since sees the change, and its gradient goes through it
+ELEMENTS = [
+    f"changed(lambda t: {call}), ({value}, {slope})"
+    for call, value, slope in (
+        ("t * t", 36.0, 36.0),
+        ("2.0 * t", 12.0, 6.0),
+        ("t / 2.0", 3.0, 1.5),
+        ("t + t", 12.0, 6.0),
+        ("t - 1", 5.0, 3.0),
+        ("12.0 / t", 2.0, -1.0),
+        ("t ** 2", 36.0, 36.0),
+        ("-t", -6.0, -3.0),
+        ("abs(t)", 6.0, 3.0),
+        ("relu(t)", 6.0, 3.0),
+        ("sqrt(t * 6.0)", 6.0, 1.5),
+        ("square(t)", 36.0, 36.0),
+    )
+]
+
+
 RULES = [
     *("jvp(e, (a,), (b,))[1], 3 * b * exp(a)", "grad(lambda u: e(u).sum())(a), 3 * exp(a)", "grad(grad(lambda s: e(s)))(1.0), 9 * exp(tensor(1.0))", "jacfwd(jacfwd(e))(0.5), 9 * exp(tensor(0.5))", "e(a), exp(a)"),
     *("grad(m)(2.0, 3.0), 0.0", "grad(m, 1)(2.0, 3.0), 10.0", "jvp(m, (2.0, 3.0), (1.0, 1.0))[1], 10.0", "grad(p)(2.0, 3.0), 63.0", "grad(p, 1)(2.0, 3.0), 0.0", "grad(grad(p), 1)(2.0, 3.0), 42.0"),
@@ -180,7 +215,7 @@ RULES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("begin", "pairs"), [(BEGIN, TRANSFORMS), (BEGIN + RULES_BEGIN, RULES)], ids=["transforms", "rules"])  # fmt: skip
+@pytest.mark.parametrize(("begin", "pairs"), [(BEGIN, TRANSFORMS), (BEGIN + RULES_BEGIN, [*RULES, *ELEMENTS])], ids=["transforms", "rules"])  # fmt: skip
 def test_derivatives_are_those_known_by_hand(begin, pairs):
     text = begin + "".join(
         f"try: print('yes' if same({pair}) else [{pair}])\nexcept Exception as error: print(error)\n"

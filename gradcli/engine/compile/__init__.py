@@ -1,1 +1,1 @@
-"""Programs made into code: specialized, differentiated, generated."""
+"""The compiler: specialize programs, differentiate them, and generate code."""

@@ -24,9 +24,7 @@ from gradcli.engine.values.data import np, plain
 
 
 def function(i: Do, dense: frozenset[int]) -> Function:
-    """The function of the arguments that gives what an op on arrays gives. The arrays that are
-    `dense` have their elements in order in memory.
-    """
+    """Return the function that computes an op on arrays. The `dense` arrays are contiguous."""
     op, params = ops[i.op], dict(i.params)
     found = direct(i, dense)
     if found is not None:
@@ -36,7 +34,7 @@ def function(i: Do, dense: frozenset[int]) -> Function:
 
 
 def several(i: DoSeveral) -> Function:
-    """The function of the arguments that gives the several values of an op on arrays."""
+    """Return the function that computes the several results of an op on arrays."""
     op, params = ops[i.op], dict(i.params)
 
     def values(*args: Any) -> Any:

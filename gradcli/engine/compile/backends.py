@@ -15,27 +15,27 @@ if TYPE_CHECKING:
     from gradcli.engine.compile.control import Control
 
     class Code(Protocol):
-        """Code of a typed program; `made` says what it is."""
+        """Code of a typed program; `made` names its kind."""
 
         made: str
 
         def call(self, inputs: Sequence[float], control: Control) -> tuple[Any, ...]:
-            """The results for one set of inputs."""
+            """Return the results for one set of inputs."""
 
         def rows(self, columns: Sequence[Any], control: Control) -> tuple[Sequence[Any], Any]:
-            """The results for many sets of inputs, and which of them have been left."""
+            """Return the results for many sets of inputs, and which sets bailed out."""
 
 
 def has_machine_code() -> bool:
-    """Whether the library that makes machine code is installed."""
+    """True if the library that makes machine code is installed."""
     return find_spec("llvmlite") is not None
 
 
 def code(program: Program) -> Code:
-    """A typed program as code of the best back end that there is.
+    """Return the code of a typed program, made by the best available back end.
 
     Raises:
-        NotCompilable: If it cannot be.
+        NotCompilable: If no back end can make it.
     """
     if has_machine_code():
         from gradcli.engine.compile.llvm.code import code as machine_code

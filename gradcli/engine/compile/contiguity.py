@@ -32,7 +32,7 @@ Function: TypeAlias = Callable[..., Any]
 
 
 def dense(program: Program) -> frozenset[int]:
-    """The numbers of those arrays. Each is taken for one until something tells otherwise."""
+    """Return the numbers of these arrays, by fixed-point iteration from all arrays downwards."""
     found = {v.number for v in values(program) if is_array(v.type)}
     every = instructions(program.block.body)
     spread = {i.target.number for i in every if isinstance(i, Do) and is_spread(i)}
@@ -45,7 +45,7 @@ def dense(program: Program) -> frozenset[int]:
 
 
 def direct(i: Do, dense: Collection[int]) -> Function | None:
-    """NumPy's function, where the value of an op is one call of it whose result lies in order."""
+    """Return NumPy's function if an op is one call of it with a contiguous result; else None."""
     op = ops[i.op]
     found = one_call_of(op.value.array)
     if found is None or len(op.args) > 2 or any(v != op.params[n] for n, v in i.params):
@@ -64,14 +64,14 @@ def direct(i: Do, dense: Collection[int]) -> Function | None:
 
 
 def is_spread(i: Do) -> bool:
-    """Whether what an op gives is one number at all places: what is made of it lies in order, if
-    all else does.
+    """True if an op shows one number at all places. Results computed from it are contiguous if all
+    other arguments are.
     """
     return ops[i.op] is ops.expand and not is_array(type_of(i.args[0]))
 
 
 def _others(program: Program, found: frozenset[int], spread: Collection[int]) -> Iterator[Value]:
-    """Arrays of which it is not known, given what is held of the others."""
+    """Yield the arrays that may not be contiguous, assuming that the found ones are."""
     gone: set[tuple[int, int]] = set()
     every = [*instructions(program.block.body)]
     for i in every:
@@ -100,7 +100,7 @@ def _is_lost(x: Operand | None, found: Collection[int]) -> bool:
 
 
 def lies_in_order(i: Do, found: Collection[int], spread: Collection[int]) -> bool:
-    """Whether what an op gives lies in order, of arrays of which some do and some are `spread`."""
+    """True if the result of an op is contiguous, given contiguous and `spread` arguments."""
     op = ops[i.op]
     if op in (ops.copied, ops.detached):
         return not _is_lost(i.args[0], found)
@@ -129,14 +129,14 @@ def lies_in_order(i: Do, found: Collection[int], spread: Collection[int]) -> boo
 
 
 def result_in_order(i: DoSeveral, k: int) -> bool:
-    """Whether one of the values that an op gives lies in order, however its arguments do."""
+    """True if one of the results of an op is contiguous, whatever its arguments."""
     op = ops[i.op]
     layout = op.memory.layouts[min(k, len(op.memory.layouts) - 1)]
     return isinstance(i, PlacedSeveral) and not op.memory.view and layout is memory.in_order
 
 
 def _shows_in_order(i: Do) -> bool:
-    """Whether a view of what lies in order does: tried on an array that does."""
+    """True if a view of a contiguous array is contiguous, tried on such an array."""
     array, (x, *rest) = ops[i.op].value.array, i.args
     if array is None or not is_array(type_of(x)):
         return False

@@ -10,8 +10,8 @@ MOST = 2**63 - 1
 
 
 class Left(Exception):
-    """Compiled code has left: the interpreter has the answer. `reason` says why, as "steps" where
-    it has done all turns that it may, "memory", "stopped", or what a `Leave` of the program says.
+    """Compiled code has bailed out, and the interpreter repeats the run. `reason` is "steps" if all
+    allowed turns are used up, "memory", "stopped", or the reason of a `Leave` instruction.
     """
 
     def __init__(self, reason: str) -> None:
@@ -20,25 +20,25 @@ class Left(Exception):
 
 
 def nowhere(text: str) -> None:
-    """Where texts go that nobody reads."""
+    """Discard a text."""
 
 
 def nothing() -> int:
-    """The bytes that there are beside those that a call may take without asking."""
+    """Grant no further bytes."""
     return 0
 
 
 class Control:
-    """What a call of compiled code keeps to.
+    """The limits of a call of compiled code.
 
     Fields:
-        stop: Code looks at it in each turn of a loop, and leaves where its `value` is not 0. Any
-            thread may write it.
-        turns: The turns of loops that the code may do, all of them together; a call that has an
-            answer takes from it what it has done. The rows of one call have so many each.
-        memory: Bytes that the stacks of a call may take without asking.
-        more: Asked where they need more than that: how many bytes are left then.
-        echo: Takes the texts that the program prints, in their order.
+        stop: Code reads it in each turn of a loop and bails out if its `value` is not 0. Any thread
+            may write it.
+        turns: The number of turns that all loops together may do. A call that succeeds subtracts
+            its turns. Each row of a call has this number.
+        memory: The bytes that the stacks of a call may take without asking.
+        more: Called if they need more; returns the number of bytes that are left.
+        echo: Takes the texts that the program prints, in order.
     """
 
     __slots__ = ("echo", "memory", "more", "stop", "turns")

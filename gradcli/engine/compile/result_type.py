@@ -17,10 +17,10 @@ _NUMBER_TYPES = {dtype: name for name, dtype in DTYPES.items()}
 
 
 def result_type(op: Op, args: Sequence[Any], params: Mapping[str, Any], span: Span | None) -> str:
-    """The type of what an op gives, of which dtype and shape of the arguments tell.
+    """Return the type of the result of an op, from the dtypes and shapes of its arguments.
 
     Raises:
-        NotCompilable: If they do not tell.
+        NotCompilable: If they do not determine it.
     """
     dtype, shape = _dtype_and_shape(op, args, params, span)
     if shape or not _is_number(op, args, params, span):
@@ -31,10 +31,10 @@ def result_type(op: Op, args: Sequence[Any], params: Mapping[str, Any], span: Sp
 def result_types(
     op: Op, args: Sequence[Any], params: Mapping[str, Any], span: Span | None
 ) -> list[str]:
-    """Likewise of an op of several results.
+    """Return the types of the results of an op with several.
 
     Raises:
-        NotCompilable: If they do not tell.
+        NotCompilable: If its arguments do not determine them.
     """
     found = _told(op, args, params, span)
     if not isinstance(op.statics.dtype, list) or not isinstance(found, list):
@@ -53,10 +53,10 @@ def result_types(
 def type_along(
     op: Op, args: Sequence[Any], params: Mapping[str, Any], count: int, span: Span | None
 ) -> str:
-    """The type of what an op gives along several directions.
+    """Return the type of the result of an op along several directions.
 
     Raises:
-        NotCompilable: If the arguments do not tell.
+        NotCompilable: If its arguments do not determine it.
     """
     return along(array_type(*_dtype_and_shape(op, args, params, span)), count)
 
@@ -74,7 +74,7 @@ def _dtype_and_shape(
 
 
 def _told(op: Op, args: Sequence[Any], params: Mapping[str, Any], span: Span | None) -> Any:
-    """The shape of what an op gives, or those of several."""
+    """Return the shape of the result of an op, or of its several results."""
     if op.value.array is None or op.host.call is not None:
         raise NotCompilable(f"`{op.name}` of a tensor", span)
     try:
@@ -104,9 +104,7 @@ def _is_number(op: Op, args: Sequence[Any], params: Mapping[str, Any], span: Spa
 def _are_numbers(
     op: Op, args: Sequence[Any], params: Mapping[str, Any], span: Span | None
 ) -> list[bool]:
-    """Whether results without dimensions are numbers, and no arrays that show a part of another:
-    tried on ones.
-    """
+    """True if results without dimensions are numbers, and not views of an array; tried on ones."""
     ones = [_ones(a) for a in args]
     try:
         with Quiet():

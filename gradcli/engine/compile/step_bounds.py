@@ -1,9 +1,8 @@
-"""How many steps and calls within each other a run can have had whose answer code has given.
+"""Bounds on the steps and the depth of calls of a run whose answer came from code.
 
-Code counts the turns of its loops, not those that were done one by one, nor calls, which are
-followed into. What stands in it is known, though: each turn, and what is around all loops, makes no
-more steps than are traced in the whole program. Turns that stand before a loop, so that it can be
-differentiated, are not counted by it.
+Code counts the turns of its loops, but neither unrolled turns nor inlined calls. Each counted turn,
+and the code around all loops, makes at most as many steps as the whole program has traced. A loop
+does not count turns that were peeled off.
 """
 
 from __future__ import annotations
@@ -20,12 +19,12 @@ _BEFORE = 4
 
 
 class Effort(Record):
-    """What a run may take, at most, by the turns that code has done.
+    """A bound on the effort of a run, by the number of turns that code has done.
 
     Fields:
-        steps: calls and turns of loops that were traced.
-        depth: calls within each other.
-        loops: loops within each other.
+        steps: the calls and turns of loops that were traced.
+        depth: the greatest depth of calls.
+        loops: the greatest depth of loops.
     """
 
     __slots__ = ("steps", "depth", "loops")
@@ -34,12 +33,12 @@ class Effort(Record):
     loops: int
 
     def times(self, passes: int) -> Effort:
-        """The same where so many passes call functions of the program."""
+        """Return the bound for several passes that call functions of the program."""
         return Effort(self.steps * passes, self.depth, self.loops)
 
     def turns(self, limits: Limits) -> int | None:
-        """The turns that code may do so that a run keeps to the limits for certain: None if there
-        are none, and 2 ** 63 - 1 if there may be any number.
+        """Return the number of turns with which a run certainly keeps to its limits: None if there
+        is none, and 2 ** 63 - 1 if any number does.
         """
         if self.depth > limits.depth:
             return None
@@ -50,7 +49,7 @@ class Effort(Record):
 
 
 def nested(body: Sequence[Instruction]) -> int:
-    """How many loops are within each other."""
+    """Return the greatest depth of loops."""
     found = 0
     for i in body:
         inside = [nested(block.body) for block in blocks(i)]

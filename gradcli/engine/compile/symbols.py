@@ -1,5 +1,5 @@
-"""Symbols: carriers that write down the ops they take part in. The rules in the ops' entries run on
-them as they stand.
+"""Symbols: carriers that emit an instruction for each op. The rules in the ops' entries run on them
+unchanged.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ _TYPES = {dtype: name for name, dtype in DTYPES.items()}
 
 
 class Builder:
-    """Writes a typed program: what it is told goes to the end of the innermost open block.
+    """Writes a typed program. New instructions go to the end of the innermost open block.
 
     Fields:
-        span: the program text that asks for what comes next.
-        do_type: of the instructions by which ops on arrays are done: as on plain data, or as on
-            tensors.
-        plain: the values, by number, that are plain data all the same.
-        graph: the graph that the program goes back through itself, if it does.
+        span: the program text of the next instructions.
+        do_type: the class of instructions for ops on arrays: `Do` if results lie in memory as those
+            of plain data, `Placed` if as those of tensors.
+        plain: the numbers of values that are plain data in any case.
+        graph: the program's own graph, if it takes gradients itself.
     """
 
     def __init__(self, span: Span, first: int = 0, do_type: type[Do] = Do) -> None:
@@ -58,29 +58,29 @@ class Builder:
         self._open: list[list[Instruction]] = []
 
     def value(self, type: str) -> Value:
-        """A new value, which something will define."""
+        """Return a new value for an instruction to define."""
         made = Value(self._next, type)
         self._next += 1
         return made
 
     def symbol(self, type: str) -> Symbol:
-        """A new value as a symbol."""
+        """Return a new value as a symbol."""
         return Symbol(self.value(type), self)
 
     def add(self, instruction: Instruction) -> None:
-        """Put an instruction at the end."""
+        """Append an instruction."""
         self._open[-1].append(instruction)
 
     @contextmanager
     def block(self) -> Iterator[list[Instruction]]:
-        """Open a block inside; its instructions are in the list when it is closed."""
+        """Open an inner block; the list has its instructions when it is closed."""
         body: list[Instruction] = []
         with self.inside(body):
             yield body
 
     @contextmanager
     def inside(self, body: list[Instruction]) -> Iterator[None]:
-        """Write at the end of an open block."""
+        """Write to the end of a block."""
         self._open.append(body)
         try:
             yield
@@ -88,7 +88,7 @@ class Builder:
             self._open.pop()
 
     def do(self, op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
-        """What an op makes of numbers and symbols, written down."""
+        """Emit an op on numbers and symbols."""
         if op.value.body is not None:
             return op.value.body(*args, **params)
         if any(map(_goes_along, args)):
@@ -113,7 +113,7 @@ class Builder:
         return Symbol(target, self)
 
     def on_arrays(self, op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
-        """What an op makes of arrays and numbers, written down."""
+        """Emit an op on arrays and numbers."""
         params = {**_defaults(op), **params}
         given = [*map(self.whole, args)]
         if isinstance(op.statics.dtype, list):
@@ -134,7 +134,7 @@ class Builder:
         return tuple([Symbol(target, self) for target in targets])
 
     def _along_directions(self, op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
-        """What an op makes along each of several directions, written down."""
+        """Emit an op along several directions."""
         params = {**_defaults(op), **params}
         given = [*map(self.whole, args)]
         wide = tuple(map(_goes_along, given))
@@ -152,7 +152,7 @@ class Builder:
         return Symbol(target, self)
 
     def _noted(self, target: Value, args: Sequence[Any]) -> bool:
-        """Whether what is made of arguments is plain data, as these are."""
+        """Record the target as plain data if all arguments are. True if they are."""
         if any(isinstance(x, Symbol) and not self._is_plain(x) for x in args):
             return False
         self.plain.add(target.number)
@@ -165,29 +165,29 @@ class Builder:
         return number in self.plain or (number < self._first and not is_array(x.type))
 
     def cut(self, number: Any) -> Any:
-        """The same number, which no derivative goes through."""
+        """Return the same number, detached from derivatives."""
         return number
 
     def is_in_order(self, x: Any) -> bool:
-        """Whether a value is contiguous in memory."""
+        """True if a value is contiguous in memory."""
         if is_whole(x) and not _goes_along(x):
             raise NotCompilable("how a tensor lies in memory is not known", self.span)
         return True
 
     def is_dense(self, x: Symbol) -> bool:
-        """Whether an array is known to be contiguous in memory."""
+        """True if an array is certainly contiguous."""
         return False
 
     def whole(self, x: Any) -> Any:
-        """A value; of an array that is known the symbol."""
+        """Return a value, a known array as a symbol."""
         return self.held(x) if _is_data(x) else x
 
     def merged(self, x: Symbol) -> Symbol:
-        """Values along several directions as one array; another value as it is."""
+        """Return values along several directions as one array, another value as it is."""
         return self._regarded(x, array_type(*dtype_and_shape(x.type))) if _goes_along(x) else x
 
     def divided(self, x: Symbol) -> Symbol:
-        """An array as values along as many directions as its first axis has."""
+        """Return an array as values along directions, which its first axis counts."""
         dtype, (count, *shape) = dtype_and_shape(x.type)
         return self._regarded(x, along(array_type(dtype, shape), count))
 
@@ -197,18 +197,18 @@ class Builder:
         return Symbol(target, self)
 
     def repeated(self, x: Operand, count: int) -> Value:
-        """A value along each of several directions."""
+        """Return a value repeated along several directions."""
         target = self.value(along(type_of(x), count))
         self.add(Do(self.span, target, ops.repeated.name, (x,), (("count", count),)))
         return target
 
     def any(self, test: Any) -> Operand:
-        """Whether a test is true anywhere."""
+        """Emit whether a test is true anywhere."""
         test = self.merged(test) if isinstance(test, Symbol) else test
         return operand(ops.any(test) if is_whole(test) else test)
 
     def held(self, data: Any) -> Symbol:
-        """An array that is known."""
+        """Emit a known array."""
         found = Constant(data)
         target = self.value(array_type(found.dtype, data.shape))
         self.plain.add(target.number)
@@ -216,13 +216,13 @@ class Builder:
         return Symbol(target, self)
 
     def known(self, x: Operand) -> Any:
-        """An operand as a rule reads it."""
+        """Return an operand as a rule reads it."""
         return Symbol(x, self) if isinstance(x, Value) else x
 
 
 class Symbol(Carrier):
-    """A number or array that is known when the code runs, or several along as many directions,
-    which rules take for one. Ops on it go to its builder. Rules see whether it is `recorded`.
+    """An unknown number or array, or a batch of them along directions, which rules treat as one.
+    Its builder emits the ops on it. `recorded`: the interpreter would record the value.
     """
 
     __slots__ = ("_builder", "_recorded", "value")
@@ -264,7 +264,7 @@ class Symbol(Carrier):
 
     @property
     def is_dense(self) -> bool:
-        """Whether it is known to be a contiguous array."""
+        """True for an array that is certainly contiguous."""
         return self._builder.is_dense(self)
 
     def apply(self, op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
@@ -298,12 +298,12 @@ class Symbol(Carrier):
 
 
 def is_whole(x: Any) -> bool:
-    """Whether it is an array, known or not."""
+    """True for an array, known or unknown."""
     return is_array(x.type) if isinstance(x, Symbol) else _is_data(x)
 
 
 def _goes_along(x: Any) -> bool:
-    """Whether it has a value for each of several directions."""
+    """True for a batch along directions."""
     return isinstance(x, Symbol) and directions(x.type) > 0
 
 
@@ -314,7 +314,7 @@ def _is_data(x: Any) -> bool:
 
 
 def operand(x: Any) -> Operand:
-    """A number or symbol as an operand."""
+    """Return a number or symbol as an operand."""
     if isinstance(x, Symbol):
         return x.value
     if type(x) in (float, int, bool):
@@ -323,11 +323,11 @@ def operand(x: Any) -> Operand:
 
 
 def argument(x: Any) -> Operand | None:
-    """An argument of an op as it is done: a number, a symbol, or None where it is left out."""
+    """Return an argument of an op as an operand; None if it is left out."""
     return None if x is None else operand(x)
 
 
 def _defaults(op: Op) -> dict[str, Any]:
-    """The parameters of an op that may be left out."""
+    """Return the parameters of an op that have defaults."""
     given = ((name.removeprefix("*"), value) for name, value in op.params.items())
     return {name: value for name, value in given if value is not REQUIRED}

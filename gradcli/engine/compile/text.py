@@ -1,4 +1,4 @@
-"""A typed program as text that people read: a line an instruction, blocks indented."""
+"""Print a typed program: one line for each instruction, blocks indented."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _INDENT = "  "
 
 
 def text(program: Program) -> str:
-    """The program's text, with a newline at the end."""
+    """Return the program's text, with a newline at the end."""
     head = f"inputs {_typed(program.inputs)}"
     return "".join(f"{line}\n" for line in (head, *_lines(program.block, 0, "give")))
 

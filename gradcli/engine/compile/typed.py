@@ -1,13 +1,12 @@
-"""The typed program: what is left of a program when everything known of it before a run is gone.
+"""The typed program: the remainder of a program after partial evaluation.
 
-It is structured code over values that are defined once: numbers of three types and arrays of known
-dtype and shape, the ops' own values on them (`Op.value`), branches, loops, stacks of
-values for what a pass back reads again. It knows no names, lists, tensors or functions; arrays are
-never changed. Derivatives of one are typed programs, too, so that
-they nest; a back end makes code of one and needs to know nothing else.
+It is structured code in single-assignment form. Its values are numbers of three types and arrays of
+known dtype and shape. Its instructions are ops (`Op.value`), branches, loops, and stacks of values
+for a backward pass. It has no names, lists, tensors or functions, and arrays never change. The
+derivative of a typed program is a typed program again. A back end needs nothing else to make code.
 
-Copies are no instructions: two names of one value are one value, as they are one node of the graph
-that the interpreter records. The order of sums in a backward pass depends on that.
+There is no instruction that copies: two names of one value are one value, as they are one node in
+the interpreter's graph. The order of sums in a backward pass depends on that.
 """
 
 from __future__ import annotations
@@ -22,9 +21,12 @@ from gradcli.source import Span
 
 
 class Value(Record):
-    """What one instruction, or the program's beginning, defines. `type` is "float", "int" (of 64
-    bits) or "bool", or that of an array, such as "float64[2,3]", or of what goes along several
-    directions; `number` is its own in the whole program.
+    """A value, defined once, by an instruction or as an input.
+
+    Fields:
+        number: unique in the program.
+        type: "float", "int" (64 bits), "bool", an array such as "float64[2,3]", or a batch along
+            directions such as "float64[5;2,3]".
     """
 
     __slots__ = ("number", "type")
@@ -37,7 +39,7 @@ Operand: TypeAlias = Value | float | int | bool
 
 
 class Instruction(Record):
-    """Base of the instructions; `span` is the program text that asks for it."""
+    """Base of the instructions; `span` is the program text that it comes from."""
 
     __slots__ = ("span",)
     _ignored = frozenset({"span"})
@@ -45,8 +47,8 @@ class Instruction(Record):
 
 
 class Block(Record):
-    """Instructions done one after the other, and what they leave. Values that are defined in a
-    block are seen in it and in the blocks inside.
+    """A sequence of instructions and its results. A value is visible in the block that defines it
+    and in blocks inside that.
     """
 
     __slots__ = ("body", "results")
@@ -55,8 +57,8 @@ class Block(Record):
 
 
 class Do(Instruction):
-    """target = the value on numbers of the op with the name `op`, or that on arrays where there are
-    any; an argument that is left out is None.
+    """target = the op named `op`, on numbers or, if an argument is an array, on arrays. An omitted
+    argument is None.
     """
 
     __slots__ = ("target", "op", "args", "params")
@@ -67,13 +69,13 @@ class Do(Instruction):
 
 
 class Placed(Do):
-    """Likewise, and an array lies in memory as the result of an op on tensors does."""
+    """A `Do` whose array has the memory layout of the result of an op on tensors."""
 
     __slots__ = ()
 
 
 class DoSeveral(Instruction):
-    """targets = the several values on arrays of the op with the name `op`, as of `Do`."""
+    """targets = the several results of the op named `op` on arrays."""
 
     __slots__ = ("targets", "op", "args", "params")
     targets: tuple[Value, ...]
@@ -83,7 +85,7 @@ class DoSeveral(Instruction):
 
 
 class PlacedSeveral(DoSeveral):
-    """Likewise, and arrays lie in memory as the results of an op on tensors do."""
+    """A `DoSeveral` whose arrays have the memory layout of the results of an op on tensors."""
 
     __slots__ = ()
 
@@ -99,9 +101,9 @@ class If(Instruction):
 
 
 class Loop(Instruction):
-    """Turns of a body, one at least. The first has the params from `initial`. The first result of
-    the body tells whether there is another turn, the others are the params of that; targets = those
-    of the last turn; `turns` = the number of turns that were done.
+    """A loop of at least one turn. The params begin as `initial`. The first result of the body
+    tells whether another turn follows; the others are the params of that turn. targets = the params
+    after the last turn; `turns` = the number of turns.
     """
 
     __slots__ = ("targets", "turns", "params", "initial", "body")
@@ -113,8 +115,8 @@ class Loop(Instruction):
 
 
 class Push(Instruction):
-    """Put numbers together on the stack with that number. Every push and pop of one stack is of as
-    many numbers and of the same types; at the end of the program every stack is empty.
+    """Push numbers together on the stack of that number. All pushes and pops of a stack have the
+    same types. At the end of the program every stack is empty.
     """
 
     __slots__ = ("stack", "values")
@@ -123,7 +125,7 @@ class Push(Instruction):
 
 
 class Pop(Instruction):
-    """targets = what was put on the stack last, taken from it."""
+    """targets = the values pushed last, removed from the stack."""
 
     __slots__ = ("stack", "targets")
     stack: int
@@ -131,7 +133,7 @@ class Pop(Instruction):
 
 
 class Leave(Instruction):
-    """Leave the code where `when` is true: the interpreter has the answer. `reason` says why."""
+    """Bail out if `when` is true, for this reason; the interpreter repeats the run."""
 
     __slots__ = ("when", "reason")
     when: Operand
@@ -139,7 +141,7 @@ class Leave(Instruction):
 
 
 class Tell(Instruction):
-    """Print what the text with the number `text` makes of the values."""
+    """Print the text number `text`, made from the values."""
 
     __slots__ = ("text", "args")
     text: int
@@ -147,8 +149,8 @@ class Tell(Instruction):
 
 
 class Ruled(Instruction):
-    """targets = the values, which depend on `args` by a rule that the program has for that: its
-    derivatives are those of the rule, which reads `reads` and the targets.
+    """targets = the values, whose derivatives by `args` come from a rule of the program's own. The
+    rule reads `reads` and the targets.
     """
 
     __slots__ = ("targets", "values", "args", "reads", "rule")
@@ -161,8 +163,8 @@ class Ruled(Instruction):
 
 
 class Program(Record):
-    """A typed program. `inputs` are given, `block.results` is what it gives; `texts` make what it
-    prints.
+    """A typed program. `inputs` are its inputs, `block.results` its results; `texts` make the texts
+    that it prints.
     """
 
     __slots__ = ("inputs", "block", "texts")
@@ -175,13 +177,14 @@ class Rule:
     """The derivatives of a function of the program's own, as typed programs.
 
     Args:
-        pull: Its cotangents: inputs are the cotangents of the targets, the targets and what it
-            reads, results those of the arguments in `given`. Or why there is none.
-        given: Which of the arguments have one.
-        push: Its tangents: inputs are the tangents of the arguments, the targets and what it reads,
-            results those of the targets in `moved`. Or why there is none; None where it is to be
-            found by `pull`.
-        moved: Which of the targets have one.
+        pull: Its reverse mode. Inputs: the cotangents of the targets, the targets, and the values
+            that the rule reads. Results: the cotangents of the arguments in `given`. Or the reason
+            why it cannot be compiled.
+        given: The arguments that get a cotangent.
+        push: Its forward mode. Inputs: the tangents of the arguments, the targets, and the values
+            that the rule reads. Results: the tangents of the targets in `moved`. Or the reason why
+            it cannot be compiled; None to transpose `pull`.
+        moved: The targets that get a tangent.
     """
 
     __slots__ = ("given", "moved", "pull", "push")
@@ -204,7 +207,7 @@ DTYPES = {"float": "float64", "int": "int64", "bool": "bool"}
 
 
 def type_of(x: Operand | None) -> str:
-    """The type of an operand; "none" of what is left out."""
+    """Return the type of an operand; "none" if it is left out."""
     if isinstance(x, Value):
         return x.type
     if x is not None and type(x) not in TYPES:  # as what a 0-d tensor of float32 holds
@@ -213,18 +216,18 @@ def type_of(x: Operand | None) -> str:
 
 
 def array_type(dtype: str, shape: Sequence[int]) -> str:
-    """The type of arrays of a dtype and shape; without dimensions they are no numbers."""
+    """Return the type of arrays of a dtype and shape. An array without dimensions is no number."""
     return f"{dtype}[{','.join(map(str, shape))}]"
 
 
 def is_array(type: str) -> bool:
-    """Whether a type is one of arrays."""
+    """True for a type of arrays."""
     return type[-1] == "]"
 
 
 def along(type: str, count: int) -> str:
-    """The type of as many values of a type as there are directions, in one array: "float64[5;2,3]"
-    of those of 5. What goes along a single one is a value of the type itself.
+    """Return the type of a batch along directions: "float64[5;2,3]" for 5 directions. For a single
+    direction it is the type itself.
     """
     if count == 1:
         return type
@@ -234,14 +237,14 @@ def along(type: str, count: int) -> str:
 
 @cache
 def directions(type: str) -> int:
-    """Of how many directions values of a type hold one each; 0 of one value alone."""
+    """Return the number of directions of a batch type; 0 for another type."""
     count, found, _ = type.partition("[")[2].partition(";")
     return int(count) if found else 0
 
 
 @cache
 def dtype_and_shape(type: str) -> tuple[str, tuple[int, ...]]:
-    """The dtype and shape of values of a type; the axis of directions stands in front."""
+    """Return the dtype and shape of values of a type; the axis of directions comes first."""
     if not is_array(type):
         return DTYPES[type], ()
     dtype, _, sizes = type[:-1].partition("[")
@@ -249,7 +252,7 @@ def dtype_and_shape(type: str) -> tuple[str, tuple[int, ...]]:
 
 
 def bytes_of(type: str) -> int:
-    """Bytes that an array of a type takes; those of a number do not count."""
+    """Return the bytes of an array of a type; 0 for a number."""
     if not is_array(type):
         return 0
     dtype, shape = dtype_and_shape(type)
@@ -257,12 +260,12 @@ def bytes_of(type: str) -> int:
 
 
 def is_floating(type: str) -> bool:
-    """Whether values of a type have derivatives."""
+    """True if values of a type have derivatives."""
     return type.startswith("float")
 
 
 def nothing(type: str) -> float | int | bool:
-    """A number that stands for a value of a type where nobody reads it."""
+    """Return a placeholder for a value of a type that nothing reads."""
     return _NOTHING.get(type, 0.0)
 
 
@@ -270,7 +273,7 @@ _NOTHING: dict[str, float | int | bool] = {"float": 0.0, "int": 0, "bool": False
 
 
 class NotCompilable(Exception):
-    """Something cannot be said by a typed program: why, and where that stands, if that is known."""
+    """A program cannot be compiled: the reason, and its place if known."""
 
     def __init__(self, reason: str, span: Span | None = None) -> None:
         super().__init__(reason)
@@ -279,8 +282,8 @@ class NotCompilable(Exception):
 
 
 class TooLarge(NotCompilable):
-    """A tensor cannot be done element by element, but whole: mostly it is too large."""
+    """A tensor cannot be scalarized, mostly because it is too large."""
 
 
 class GoesBack(NotCompilable):
-    """A program does something that is said only of one that goes back through its own graph."""
+    """A program does something that compiles only if it takes gradients itself."""

@@ -26,7 +26,7 @@ from gradcli.engine.ops.catalog import ops
 
 
 def defined(i: Instruction) -> tuple[Value, ...]:
-    """What an instruction defines in the block that it stands in."""
+    """Return the values that an instruction defines in its block."""
     match i:
         case Do():
             return (i.target,)
@@ -38,7 +38,7 @@ def defined(i: Instruction) -> tuple[Value, ...]:
 
 
 def blocks(i: Instruction) -> tuple[Block, ...]:
-    """The blocks of an instruction."""
+    """Return the blocks of an instruction."""
     match i:
         case If():
             return (i.then, i.orelse)
@@ -48,7 +48,7 @@ def blocks(i: Instruction) -> tuple[Block, ...]:
 
 
 def instructions(body: Sequence[Instruction]) -> Iterator[Instruction]:
-    """Each of a block's instructions, and before the next those of its blocks."""
+    """Yield each instruction of a block, each followed by those of its inner blocks."""
     for i in body:
         yield i
         for block in blocks(i):
@@ -69,7 +69,7 @@ def renamed(i: Instruction) -> Iterator[tuple[Operand, Value]]:
 
 
 def has_arrays(program: Program) -> bool:
-    """Whether any value of a program is an array, or made by what has a value on arrays alone."""
+    """True if a value of a program is an array, or comes from an op that works on arrays alone."""
     return any(is_array(v.type) for v in values(program)) or any(
         isinstance(i, Do) and ops[i.op].value.number is None
         for i in instructions(program.block.body)
@@ -77,7 +77,7 @@ def has_arrays(program: Program) -> bool:
 
 
 def values(program: Program) -> Iterator[Value]:
-    """All that is defined in a program."""
+    """Yield all values that a program defines."""
     yield from program.inputs
     for i in instructions(program.block.body):
         yield from defined(i)
@@ -86,18 +86,18 @@ def values(program: Program) -> Iterator[Value]:
 
 
 def unused(program: Program) -> int:
-    """A number from which on no value of the program is."""
+    """Return a number above those of all values."""
     return 1 + max((v.number for v in values(program)), default=-1)
 
 
 def unused_stack(program: Program) -> int:
-    """A number from which on no stack of the program is."""
+    """Return a number above those of all stacks."""
     stacks = (i.stack for i in instructions(program.block.body) if isinstance(i, (Push, Pop)))
     return 1 + max(stacks, default=-1)
 
 
 def read(block: Block) -> Iterator[Value]:
-    """The values that a block and those inside read, and what it leaves."""
+    """Yield the values that a block and its inner blocks read, and its results."""
     for i in instructions(block.body):
         for x in operands_of(i):
             if isinstance(x, Value):
@@ -108,7 +108,7 @@ def read(block: Block) -> Iterator[Value]:
 
 
 def operands_of(i: Instruction) -> Iterable[Operand | None]:
-    """What an instruction reads itself."""
+    """Return the operands of an instruction itself."""
     match i:
         case Do() | DoSeveral() | Tell():
             return i.args
@@ -208,11 +208,10 @@ def rewritten(
 
 
 class Copier:
-    """Makes copies of instructions in which each value that they define is a new one.
+    """Copies instructions; each value that they define gets a new name.
 
     Args:
-        names: What stands for the values from outside that are to be others, by number; those of
-            the copies come to it.
+        names: The replacements of outer values, by number. The copier adds those of the copies.
         fresh: Makes a new value of a type.
     """
 
@@ -221,20 +220,20 @@ class Copier:
         self._fresh = fresh
 
     def operand(self, x: Operand) -> Operand:
-        """What stands for an operand."""
+        """Return the replacement of an operand."""
         return self._names.get(x.number, x) if isinstance(x, Value) else x
 
     def operands(self, xs: Iterable[Operand]) -> tuple[Operand, ...]:
-        """What stands for operands."""
+        """Return the replacements of operands."""
         return tuple([self.operand(x) for x in xs])
 
     def block(self, block: Block) -> Block:
-        """A copy of a block."""
+        """Return a copy of a block."""
         body = self.body(block.body)
         return Block(body, self.operands(block.results))
 
     def body(self, body: Iterable[Instruction]) -> tuple[Instruction, ...]:
-        """Copies of instructions."""
+        """Return copies of instructions."""
         return tuple([self._instruction(i) for i in body])
 
     def _new(self, value: Value) -> Value:
@@ -247,7 +246,7 @@ class Copier:
 
 
 class Inliner(Copier):
-    """Copies with stacks of their own, too; `stack` makes a new one."""
+    """A copier that also gives the copies new stacks, made by `stack`."""
 
     def __init__(
         self,

@@ -1,1 +1,1 @@
-"""Python code of typed programs."""
+"""The Python back end."""

@@ -19,8 +19,8 @@ class Scratch:
     """The shared memory of one program.
 
     Fields:
-        places: for values, by number, the places that they have.
-        types: what each place is for.
+        places: the place of each value, by number.
+        types: the type of each place.
     """
 
     def __init__(self, program: Program, dense: frozenset[int]) -> None:
@@ -52,8 +52,8 @@ class Scratch:
         return len(self.types) - 1
 
     def _last(self, block: Block) -> dict[int, int]:
-        """Where values are read last that only this block reads, in ways that keep nothing of their
-        memory: functions of NumPy's that work on each element, and what gives a number.
+        """Return the last reads of values that only this block reads, and only by instructions that
+        do not keep their memory: element-wise functions of NumPy, and ops that return a number.
         """
         made = {i.target.number for i in block.body if isinstance(i, Do) and self._is_plain(i)}
         reads: Counter[int] = Counter()
@@ -70,8 +70,8 @@ class Scratch:
         }
 
     def _is_plain(self, i: Do) -> bool:
-        """Whether an op is one call of NumPy that can write into memory that is there, in which its
-        elements lie as they would without.
+        """True if an op is one call of NumPy that can write to given memory with the same
+        layout.
         """
         in_order = all(v.number in self._dense for v in _values(i))
         is_call = is_array(i.target.type) and isinstance(direct(i, self._dense), np.ufunc)

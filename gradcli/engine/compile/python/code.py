@@ -70,7 +70,7 @@ _QUOTIENT, _NEGATIVE = OPS["/", 2], OPS["-", 1]
 
 
 class Code:
-    """A typed program as Python code, which any number of threads may run.
+    """The Python code of a typed program. Any number of threads may run it.
 
     Raises:
         NotCompilable: If its loops are too deep within each other.
@@ -91,10 +91,10 @@ class Code:
         return _Writer(self.program, ieee.RAISING).rows()
 
     def call(self, inputs: Sequence[float], control: Control) -> tuple[Any, ...]:
-        """The results for one set of inputs.
+        """Return the results for one set of inputs.
 
         Raises:
-            Left: If the interpreter has the answer.
+            Left: If the code bails out.
         """
         if not self._has_arrays:
             return self._called(inputs, control)
@@ -162,25 +162,25 @@ def _nothing(type: str) -> Any:
 
 
 def code(program: Program) -> Code:
-    """A typed program as Python code.
+    """Return the Python code of a typed program.
 
     Raises:
-        NotCompilable: If its loops are too deep within each other.
+        NotCompilable: If its loops are nested too deeply.
     """
     return Code(program)
 
 
 def text(program: Program) -> str:
-    """The Python code of a typed program for one set of inputs.
+    """Return the text of the Python code of a typed program for one set of inputs.
 
     Raises:
-        NotCompilable: If its loops are too deep within each other.
+        NotCompilable: If its loops are nested too deeply.
     """
     return f"{ast.unparse(_Writer(program, ieee.RAISING).tree())}\n"
 
 
 def computed(program: Program) -> dict[int, Operand]:
-    """The results that are no inputs, by their places."""
+    """Return the results that are no inputs, by place."""
     given = {x.number for x in program.inputs}
     return {
         k: x
@@ -217,7 +217,7 @@ class _Writer:
         return self.function(self.tree())
 
     def tree(self) -> ast.Module:
-        """That function as Python's syntax tree."""
+        """Return the function of one set of inputs as Python's syntax tree."""
         inputs = [self.name(value) for value in self.program.inputs]
         body = self.block(self.program.block, lambda found: [ast.Return(self.tuple(found))])
         return self.module(["echo", "turns", "room", "more", *inputs], body)
@@ -256,7 +256,7 @@ class _Writer:
         return self.function(self.module(names, [loop]))
 
     def module(self, names: Sequence[str], body: list[ast.stmt]) -> ast.Module:
-        """A module of one function with these parameters and this body."""
+        """Return a module of one function with these parameters and this body."""
         made: list[ast.stmt] = []
         for i in sorted(
             {i.stack for i in instructions(self.program.block.body) if type(i) is Push}
@@ -274,7 +274,7 @@ class _Writer:
         return ast.fix_missing_locations(ast.Module([defined], []))
 
     def function(self, module: ast.Module) -> Function:
-        """The Python function that a module defines."""
+        """Return the Python function that a module defines."""
         whole = compile(module, "<compiled>", "exec")
         (found,) = (c for c in whole.co_consts if isinstance(c, CodeType))
         return FunctionType(found, {**self.bound, "__builtins__": {}})
@@ -349,7 +349,7 @@ class _Writer:
         return [left, ast.If(test, asked, [])]
 
     def loop(self, i: Loop) -> list[ast.stmt]:
-        """A loop whose variables are its params and, after it, its targets."""
+        """Return a loop whose variables are its params and, after it, its targets."""
         if self.loops == MOST_BLOCKS:
             raise NotCompilable("loops are too deep within each other", i.span)
         params = [self.name(param) for param in i.params]
@@ -482,7 +482,7 @@ class _Writer:
         return op.name in _ARITHMETIC and all(value == op.params[n] for n, value in i.params)
 
     def called(self, i: Do, args: list[ast.expr], params: Mapping[str, object]) -> ast.expr:
-        """A call of the op's value on numbers."""
+        """Return a call of the op's value on numbers."""
         number = ops[i.op].value.number
         assert number is not None
         if number in (
@@ -515,7 +515,7 @@ class _Writer:
         return _load(self.name(x)) if isinstance(x, Value) else ast.Constant(x)
 
     def name(self, value: Value) -> str:
-        """The variable of a value."""
+        """Return the variable of a value."""
         return self.names.get(value.number) or f"v{value.number}"
 
 

@@ -38,8 +38,11 @@ Draw: TypeAlias = Callable[[RandomNumbers], Any]
 
 
 class Entry(Record):
-    """An input of a typed program: the name that a number, or a tensor of that shape, is given
-    under; one of the values that this is made of has the place `at`.
+    """An input of a typed program: a number, or one value of a tensor.
+
+    Fields:
+        name: the name of the program's input.
+        at: the place of this value among those of the tensor.
     """
 
     __slots__ = ("name", "value", "shape", "at")
@@ -51,8 +54,8 @@ class Entry(Record):
 
 
 class Array(Record):
-    """A tensor with dimensions that is differentiated: its shape, and its elements in order, or
-    the tensor as one value.
+    """A tensor to differentiate by: its shape, and its elements in order or the tensor as one
+    value.
     """
 
     __slots__ = ("shape", "values")
@@ -64,10 +67,10 @@ class Binding:
     """The inputs of one program, bound as a run binds them.
 
     Fields:
-        entries: those that are given, in the order of the program.
-        points: the values at which names are differentiated.
-        arrays: likewise where they are tensors with dimensions.
-        draws: what draws the random numbers among the entries, by name.
+        entries: the given inputs, in the order of the program.
+        points: the numbers to differentiate by, by name.
+        arrays: the tensors to differentiate by, by name.
+        draws: the functions that draw the random numbers among the entries, by name.
     """
 
     def __init__(
@@ -91,11 +94,11 @@ class Binding:
         self._random = RandomNumbers()
 
     def is_given(self, name: str) -> bool:
-        """Whether a value for an input comes from outside."""
+        """True if an input has a given value."""
         return name in self._given
 
     def bound(self, i: ir.Input, default: Any) -> Any:
-        """The value of an input."""
+        """Return the value of an input."""
         if not self.is_given(i.name):
             return self.point(i.name, self._of_default(i, default))
         try:
@@ -113,7 +116,7 @@ class Binding:
         return self.point(i.name, self._led(made))
 
     def drawn(self, draw: Draw) -> Any:
-        """A tensor of random numbers, or None: a run draws them before its code."""
+        """Return a tensor of random numbers, which a run draws before the code; or None."""
         name = f"{len(self.draws)} drawn"  # which is no name of a program
         self.draws.append((name, draw))
         sample = draw(self._random)
@@ -133,18 +136,18 @@ class Binding:
         return self._led(made)
 
     def size(self, name: str) -> int:
-        """The size that a value has bound."""
+        """Return a size that a value has bound."""
         return self._inputs.size(name)
 
     def _entry(self, name: str, type_: str, shape: tuple[int, ...] = (), at: int = 0) -> Symbol:
-        """A number that is given."""
+        """Return a given number."""
         value = self._trace.value(type_)
         self.entries.append(Entry(name, value, shape, at))
         self._trace.connections.plain(value)
         return Symbol(value, self._trace)
 
     def _tensor(self, i: ir.Input, sample: Tensor) -> Any:
-        """A tensor with dimensions that is given."""
+        """Return a given tensor with dimensions."""
         if sample.dtype not in DTYPES.values():
             raise NotCompilable(f"the input `{i.name}` is a tensor of {sample.dtype}", i.span)
         types = self._trace.tensors.types(sample.dtype, sample.shape)
@@ -154,7 +157,7 @@ class Binding:
         )
 
     def _led(self, made: Any) -> Any:
-        """A tensor, as a leaf of the program's graph if it is one."""
+        """Return a tensor, as a leaf of the program's graph if it is one."""
         graph = self._trace.graph
         if graph is None or not isinstance(made, Cell) or not made.leaf:
             return made
@@ -187,13 +190,13 @@ class Binding:
         return self._led(made)
 
     def watched(self, name: str, held: Any) -> Any:
-        """The value of a name that is no input."""
+        """Return the value of a name that is no input."""
         if name in self._asked or (isinstance(held, Cell) and held.leaf):
             return self.point(name, held)
         return held
 
     def point(self, name: str, held: Any) -> Any:
-        """A value as one that is differentiated, if it is watched and can be."""
+        """Return a value as a point to differentiate by, if it is watched and of floats."""
         if name not in self._watched:
             return held
         if isinstance(held, Vector):
@@ -225,7 +228,7 @@ class Binding:
         return cell
 
     def _array(self, name: str, held: Vector) -> Vector:
-        """A tensor with dimensions as one that is differentiated, if it is of floats."""
+        """Return a tensor as points to differentiate by, if it is of floats."""
         if held.type != "float":
             return held
         if self._trace.depth > 1:
@@ -242,7 +245,7 @@ class Binding:
 
 
 def _sample(default: Any) -> Any:
-    """A value of the kind of a default, which tells the kind of what is given instead."""
+    """Return a value of the same kind as a default."""
     if isinstance(default, Symbol):
         return _OF_TYPE[number_type(default)]
     if isinstance(default, Cell):

@@ -97,7 +97,7 @@ class Calls:
 
     @cached_property
     def own(self) -> OwnFunctions:
-        """The functions with rules of their own."""
+        """The functions with their own rules."""
         from gradcli.engine.compile.specialize.own_rules import OwnFunctions
 
         return OwnFunctions(self._trace, self.call, self._changes)
@@ -148,7 +148,7 @@ class Calls:
     # --- built-ins -------------------------------------------------------------------------
 
     def apply(self, op: Op, named: Mapping[str, Any], arguments: ir.Named) -> Any:
-        """A built-in whose arguments are bound to their names."""
+        """Apply a built-in to arguments bound to parameter names."""
         if op.host.pure and op.host.transform is None and all(map(is_known, named.values())):
             function = call.bound(op, arguments, Site(self._trace.span, ""))
             found = self._known(function, *named.values())
@@ -157,7 +157,7 @@ class Calls:
         return self._bound_op(op, lambda: bind(op, (), named))
 
     def by_name(self, op: Op, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
-        """A built-in called with any arguments."""
+        """Apply a built-in to arguments as written."""
         if (
             op.host.pure
             and op.host.transform is None
@@ -258,11 +258,11 @@ class Calls:
     # --- what entries ask ------------------------------------------------------------------
 
     def do(self, op: Op, args: Sequence[Any], params: Mapping[str, Any], site: Any = None) -> Any:
-        """An op on numbers and tensors."""
+        """Do an op on numbers and tensors."""
         return self._trace.do(op, args, params)
 
     def operands(self, op: Op, args: Sequence[Any], site: Any = None) -> Sequence[Any]:
-        """The arguments of an op, all numbers and tensors."""
+        """Return the arguments of an op as numbers and tensors."""
         for a in args:
             if not is_number(a) and not isinstance(a, (Cell, Vector, Tensor)):
                 raise self._trace.refused(f"`{op.name}` of what is no number")
@@ -341,7 +341,9 @@ class Calls:
         return made
 
     def _vector(self, value: Any, dtype: Any, leaf: Any) -> Vector:
-        """A new tensor of a list of numbers and 0-d tensors, or of another."""
+        """Return a new tensor made from a list of numbers and 0-d tensors, or from another
+        tensor.
+        """
         numbers = value.numbers if isinstance(value, Vector) else value
         cut = [self._trace.cut(x.number if isinstance(x, Cell) else x) for x in numbers]
         if dtype is not None or leaf or not all(map(is_number, cut)):
@@ -355,7 +357,7 @@ class Calls:
     # --- what stands behind a point ----------------------------------------------------------
 
     def method(self, receiver: Any, name: str, args: Sequence[Any], keywords: Any) -> Any:
-        """`receiver.name(args)`."""
+        """Return the result of `receiver.name(args)`."""
         if isinstance(receiver, (Own, Context)):
             return self.own.method(receiver, name, args, keywords)
         if type(receiver) is list:
@@ -425,7 +427,7 @@ class Calls:
         raise self._trace.refused(f"`.{name}()` of a list with these arguments")
 
     def _filled(self, x: Cell, value: Any) -> Cell:
-        """A tensor after `x.fill_(value)`."""
+        """Do `x.fill_(value)`."""
         number = value.number if isinstance(value, Cell) else value
         is_plain = not (self._trace.recording and x.visible) and is_number(number)
         if is_plain and number_type(x.number) == "float" and not is_array(number_type(number)):
@@ -435,7 +437,7 @@ class Calls:
         return x
 
     def _unboxed(self, number: Any) -> Any:
-        """The number in an array without dimensions."""
+        """Return the number in an array without dimensions."""
         return self._trace.on_arrays(ops.unboxed, [number], {}) if is_array(number.type) else number
 
     def _detached(self, x: Cell) -> Cell:
@@ -445,7 +447,7 @@ class Calls:
         return made
 
     def attribute(self, receiver: Any, name: str) -> Any:
-        """`receiver.name`."""
+        """Return `receiver.name`."""
         if isinstance(receiver, (Own, Context)):
             return self.own.attribute(receiver, name)
         if isinstance(receiver, Fields) and name in receiver.names:

@@ -1,4 +1,4 @@
-"""The operators of the language on values that are not all known."""
+"""The operators of the language on partly unknown values."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Operators:
         self._trace = trace
 
     def __call__(self, sign: str, args: Sequence[Any]) -> Any:
-        """What an operator gives."""
+        """Return the result of an operator."""
         match sign, args:
             case "not", [x]:
                 return self.negation(self._trace.truth(x))
@@ -62,11 +62,11 @@ class Operators:
         return self._trace.do(ops[OPS[sign, len(args)]], args, {})
 
     def negation(self, test: Any) -> Any:
-        """`not` of a bool, known or not."""
+        """Return `not` of a bool, known or unknown."""
         return ops.logical_not(test) if isinstance(test, Symbol) else not test
 
     def identity(self, x: Any, y: Any) -> Any:
-        """`x is y`: of numbers whether they are equal and of one type."""
+        """Return `x is y`; numbers are the same if they are equal and of one type."""
         if is_number(x) and is_number(y):
             return number_type(x) == number_type(y) and ops.eq(x, y)
         if isinstance(x, Cell) and isinstance(y, Cell) and x is not y and (x.frozen or y.frozen):
@@ -74,7 +74,7 @@ class Operators:
         return x is y
 
     def equality(self, x: Any, y: Any) -> Any:
-        """`x == y`."""
+        """Return `x == y`."""
         if _is_scalar(x) and _is_scalar(y):
             return self._trace.do(ops.eq, [x, y], {})
         if type(x) is tuple and type(y) is tuple:
@@ -87,7 +87,7 @@ class Operators:
         raise self._trace.refused("`==` of what is no number")
 
     def membership(self, x: Any, container: Any) -> Any:
-        """`x in container`."""
+        """Return `x in container`."""
         if type(container) not in (list, tuple, range):
             raise self._trace.refused("`in` of what is known only when it runs")
         found: Any = False
@@ -105,7 +105,7 @@ class Operators:
         return (x and y) if not isinstance(x, Symbol) else (x if y else False)
 
     def item(self, x: Any, index: Any) -> Any:
-        """`x[index]`."""
+        """Return `x[index]`."""
         if (isinstance(x, (Vector, Tensor)) or is_whole(x)) and is_known(index):
             return self._trace.do(ops.getitem, [x], {"index": as_tuple(index)})
         if isinstance(x, Tensor) and x.shape:
@@ -122,7 +122,7 @@ class Operators:
             raise self._trace.refused(str(error)) from None
 
     def joined(self, x: Any, y: Any, *, written: bool) -> Any:
-        """`x + y` of texts, tuples and lists."""
+        """Return `x + y` of texts, tuples and lists."""
         if isinstance(x, (str, Text)) and isinstance(y, (str, Text)):
             return Text(lambda given: "".join(map(text, given)), [x, y])
         if type(x) is tuple and type(y) is tuple:

@@ -1,5 +1,6 @@
-"""Functions with the program's own derivative rules, as `engine.run.own` has them: what `forward`
-does is written down undifferentiated, what the rules do is kept for the passes.
+"""Functions with the program's own derivative rules: emit `forward` without derivatives, and keep
+the rules as typed programs for the passes. The interpreter's version is
+`engine.run.derivatives.own`.
 """
 
 from __future__ import annotations
@@ -41,8 +42,12 @@ _SAVED = Conflict("a result that is marked as not differentiable is saved")
 
 
 class OwnFunctions:
-    """The own functions of one program; `call` calls a function, `changes` tells whether what it
-    reads from around it may be something else when a derivative is taken.
+    """The own functions of one program.
+
+    Args:
+        call: Calls a function of the program.
+        changes: True for a function that reads an outer name that may have changed when a
+            derivative is taken.
     """
 
     def __init__(self, trace: Trace, call: Call, changes: Callable[[Closure], bool]) -> None:
@@ -53,7 +58,7 @@ class OwnFunctions:
     # --- what stands behind a point ------------------------------------------------------------
 
     def attribute(self, receiver: Own | Context, name: str) -> Any:
-        """`receiver.name`."""
+        """Return `receiver.name`."""
         if isinstance(receiver, Own):
             if name == "apply":
                 return Transform(lambda args, keywords: self.apply(receiver, args, keywords))
@@ -69,7 +74,7 @@ class OwnFunctions:
         return found
 
     def method(self, receiver: Own | Context, name: str, args: Sequence[Any], named: Any) -> Any:
-        """`receiver.name(args)`."""
+        """Return the result of `receiver.name(args)`."""
         if isinstance(receiver, Context) and name == "save_for_backward" and not named:
             self._hold_open(receiver)
             receiver.saved = tuple(args)
@@ -81,7 +86,7 @@ class OwnFunctions:
         return self._call(self.attribute(receiver, name), args, named)
 
     def set(self, receiver: Context, name: str, value: Any) -> None:
-        """`receiver.name = value`."""
+        """Do `receiver.name = value`."""
         self._hold_open(receiver)
         receiver.fields[name] = value
 
@@ -92,7 +97,7 @@ class OwnFunctions:
     # --- what a function gives -----------------------------------------------------------------
 
     def apply(self, function: Own, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
-        """`NAME.apply(args)`."""
+        """Return the result of `NAME.apply(args)`."""
         trace = self._trace
         if keywords or not all(map(_is_single, args)):
             raise trace.refused(f"`{function.name}` of what is no number")
@@ -125,7 +130,7 @@ class OwnFunctions:
         return tuple(numbers) if isinstance(out, tuple) else numbers[0]
 
     def _needs(self, value: Any) -> Any:
-        """Whether an argument is a node of the graph, if that is known."""
+        """Return whether an argument is a node of the graph."""
         links = self._trace.links(operand(number_in(value)))
         if not links.may:
             return False
@@ -146,7 +151,7 @@ class OwnFunctions:
         outs: Sequence[Any],
         targets: Mapping[int, Symbol],
     ) -> tuple[Rule, tuple[Operand, ...]]:
-        """The rule of the results that have derivatives, and what it reads."""
+        """Return the rule of the results that have derivatives, and the values that it reads."""
         trace = self._trace
         saved = context.saved
         context.saved = tuple([self._connected(x, args, outs, targets) for x in saved])
@@ -181,7 +186,7 @@ class OwnFunctions:
     def _connected(
         self, value: Any, args: Sequence[Any], outs: Sequence[Any], targets: Mapping[int, Symbol]
     ) -> Any:
-        """A saved value; a result as what has derivatives."""
+        """Return a saved value; for a result, the one that has derivatives."""
         if any(value is a for a in args):
             return value
         place = next((k for k, x in enumerate(outs) if value is x), None)
@@ -201,8 +206,8 @@ class OwnFunctions:
         kept: Sequence[int],
         count: int,
     ) -> _Done | NotCompilable:
-        """What a method does, and what it gives in some places of so many; or why that cannot be
-        said.
+        """Return the instructions of a method and its results in some places, or the reason why it
+        cannot be compiled.
         """
         trace = self._trace
         before, span = trace.recording, trace.span
@@ -232,7 +237,7 @@ class OwnFunctions:
             trace.recording, trace.span = before, span
 
     def _float(self) -> Symbol:
-        """A float that something will define."""
+        """Return a new float for an instruction to define."""
         return Symbol(self._trace.value("float"), self._trace)
 
     def _derivative(self, value: Any) -> Operand:
@@ -245,13 +250,13 @@ class OwnFunctions:
 
 
 def _is_single(value: Any) -> bool:
-    """Whether a value is a number or a 0-d tensor."""
+    """True for a number or a 0-d tensor."""
     number = number_in(value)
     return is_number(number) and not is_array(number_type(number))
 
 
 class _Done(Record):
-    """What a method does, and in which places it gives something."""
+    """The instructions of a method, and the places in which it returns values."""
 
     __slots__ = ("block", "places")
     block: Block
@@ -261,7 +266,7 @@ class _Done(Record):
 def _program(
     done: _Done | NotCompilable, given: Iterable[Symbol], behind: Sequence[Value]
 ) -> Program | NotCompilable:
-    """What a method does as a program."""
+    """Return a method as a typed program."""
     if isinstance(done, NotCompilable):
         return done
     return Program((*[x.value for x in given], *behind), done.block, ())

@@ -1,5 +1,5 @@
-"""From the ops program to a typed program: an abstract run in which all that is known of it
-before a run is done, and what is not is written down.
+"""Specialize an ops program to a typed program, by partial evaluation: known values are computed,
+unknown ones become instructions.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from gradcli.record import Record
 
 
 class Leaf(Record):
-    """A number among the results of a program: its type, and whether it stands in a 0-d tensor."""
+    """A number among the results of a program: its type, and whether it is a 0-d tensor."""
 
     __slots__ = ("type", "tensor")
     type: str
@@ -63,7 +63,7 @@ class Known(Record):
 
 
 class Items(Record):
-    """A result that is a list or tuple: what makes it, and what is in it."""
+    """A result that is a list or tuple: its constructor and its items."""
 
     __slots__ = ("kind", "items")
     kind: Callable[[Iterable[Any]], Any]
@@ -71,7 +71,7 @@ class Items(Record):
 
 
 class Ways(Record):
-    """A result that is one thing or another, by the bool that stands before its numbers."""
+    """A result of one of two kinds, with a type flag before its numbers."""
 
     __slots__ = ("then", "orelse")
     then: Any
@@ -79,7 +79,7 @@ class Ways(Record):
 
 
 class Elements(Record):
-    """A result that is a tensor with dimensions, of that many numbers."""
+    """A result that is a tensor with dimensions, with that many numbers."""
 
     __slots__ = ("type", "shape", "count")
     type: str
@@ -89,7 +89,7 @@ class Elements(Record):
 
 class Trained(Record):
     """A result that is a tensor of the program's own graph: its value, whether it is a leaf that
-    requires grad, and what is in its `grad`.
+    requires grad, and its `grad`.
     """
 
     __slots__ = ("value", "requires_grad", "grad")
@@ -106,12 +106,12 @@ class Specialized(Record):
 
     Fields:
         program: the typed program; its results are the numbers in the wanted values, in order.
-        inputs: for each input of it the name that its number is given under, and its value.
-        outputs: what each of the wanted values is made of.
-        points: the values at which names are differentiated, in the order of the program.
-        arrays: likewise where they are tensors with dimensions.
-        effort: what a run of it may take.
-        draws: what draws the random numbers among the inputs, by name, in order.
+        inputs: for each of its inputs, the name of the program's input, and its value.
+        outputs: the structure of each wanted value.
+        points: the numbers to differentiate by, in the order of the program.
+        arrays: the tensors to differentiate by.
+        effort: the most that a run of it may take.
+        draws: the functions that draw the random numbers among the inputs, by name, in order.
     """
 
     __slots__ = ("program", "inputs", "outputs", "points", "arrays", "effort", "draws")
@@ -202,7 +202,7 @@ def _specialized(
 
 
 def _float(value: Any, trace: Trace) -> Any:
-    """A result that is differentiated, which is a float: what is none is left."""
+    """Return a differentiated result as a float; other results stay as they are."""
     if not isinstance(value, Either):
         return value
     numbers = [part.number if isinstance(part, Cell) else part for part in value.kinds().values()]
@@ -217,14 +217,14 @@ def _float(value: Any, trace: Trace) -> Any:
 
 
 def _leaf(value: Any, numbers: list[Operand]) -> Leaf:
-    """A number or tensor; its number is added to the others."""
+    """Append the number of a number or tensor, and return its structure."""
     is_tensor = isinstance(value, Cell)
     numbers.append(operand(value.number if is_tensor else value))
     return Leaf(type_of(numbers[-1]), is_tensor)
 
 
 def _tree(value: Any, numbers: list[Operand]) -> Tree:
-    """What a value is made of; its numbers are added to the others."""
+    """Append the numbers of a value, and return its structure."""
     if isinstance(value, Cell) and (value.leaf or value.grad is not None):
         if isinstance(value.grad, Conflict) or value.visible is None:
             raise NotCompilable("whether a tensor has a gradient depends on the path")

@@ -391,7 +391,7 @@ class Statements:
         return self._operators(sign, args)
 
     def _tensor(self, value: Any) -> Any:
-        """A tensor without dimensions as one that is specialized."""
+        """Return a known 0-d tensor as a cell."""
         if not isinstance(value, Tensor) or value.shape:
             return value
         if value.dtype not in DTYPES.values():
@@ -467,7 +467,7 @@ class Statements:
         receiver[at] = value
 
     def _put(self, receiver: Cell, at: Any, value: Any) -> None:
-        """Set a part of a tensor."""
+        """Assign to a part of a tensor."""
         if not is_number(value) and not isinstance(value, (Cell, Tensor)):
             raise self._trace.refused("a part of a tensor is set to what is none")
         if isinstance(at, Symbol) and at.type == "int":
@@ -570,7 +570,7 @@ class Statements:
         return value
 
     def truth(self, operand: ir.Operand, frame: Frame) -> Any:
-        """A condition's value, a bool or a symbol of one."""
+        """Return the truth of a condition: a bool or a symbol of one."""
         value = self.read(operand, frame)
         if isinstance(value, (Range, Each, Text, Closure, Transform, Vector)):
             raise self._trace.refused("a condition of what is no number")

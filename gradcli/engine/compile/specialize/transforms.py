@@ -1,5 +1,5 @@
-"""Derivatives that a program takes of its own functions: what `engine.run.transforms` and
-`engine.run.functional` do, written down.
+"""Derivatives that a program takes of its own functions. The interpreter's versions are
+`transforms` and `functional` in `engine.run.derivatives`.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ OfFunction: TypeAlias = Callable[[Sequence[Any], Mapping[str, Any]], Any]
 
 
 class Transforms:
-    """The derivatives in one program; `call` calls a function of it."""
+    """The derivatives in one program; `call` calls a function of the program."""
 
     def __init__(self, trace: Trace, call: Call) -> None:
         self._trace = trace
@@ -51,7 +51,7 @@ class Transforms:
     # --- gradients and products --------------------------------------------------------------
 
     def value_and_grad(self, function: Any, argnums: Any = 0) -> Transform:
-        """The function that gives the value of a scalar function and its gradient."""
+        """Return a function that gives the value of a scalar function and its gradient."""
 
         def both(args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
             numbers, single = self._argnums(argnums, len(args))
@@ -64,17 +64,19 @@ class Transforms:
         return self._function(function, both)
 
     def grad(self, function: Any, argnums: Any = 0) -> Transform:
-        """The function that gives the gradient of a scalar function."""
+        """Return a function that gives the gradient of a scalar function."""
         both = self.value_and_grad(function, argnums)
         return Transform(lambda args, keywords: both.call(args, keywords)[1])
 
     def grad_and_value(self, function: Any, argnums: Any = 0) -> Transform:
-        """The function that gives gradient and value."""
+        """Return a function that gives the gradient and the value."""
         both = self.value_and_grad(function, argnums)
         return Transform(lambda args, keywords: both.call(args, keywords)[::-1])
 
     def vjp(self, function: Any, primals: Sequence[Any]) -> Any:
-        """The value of a function, and the function from its cotangent to those of the primals."""
+        """Return the value of a function, and a function from its cotangent to those of the
+        primals.
+        """
         run = self._followed(function, primals, range(len(primals)))
 
         def pullback(args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
@@ -85,7 +87,7 @@ class Transforms:
         return run.value(), Transform(pullback)
 
     def jvp(self, function: Any, primals: Any, dots: Any) -> Any:
-        """The value of a function and its derivative in a direction."""
+        """Return the value of a function and its derivative along a direction."""
         primals, dots = several(primals), several(dots)
         along = self._direction(primals, dots)
         run = self._followed(function, primals, range(len(primals)))
@@ -95,7 +97,7 @@ class Transforms:
     # --- matrices ----------------------------------------------------------------------------
 
     def jacobian(self, function: Any, argnums: Any, mode: str) -> Transform:
-        """The function that gives the Jacobian by "reverse" or "forward" mode."""
+        """Return a function that gives the Jacobian by "reverse" or "forward" mode."""
 
         def at(args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
             numbers, single = self._argnums(argnums, len(args))
@@ -104,11 +106,13 @@ class Transforms:
         return self._function(function, at)
 
     def hessian(self, function: Any, argnums: Any = 0) -> Transform:
-        """The function that gives the second derivatives."""
+        """Return a function that gives the second derivatives."""
         return self.jacobian(self.jacobian(function, argnums, "reverse"), argnums, "forward")
 
     def _matrix(self, run: Followed, mode: str, by_tuple: bool) -> Tree:
-        """The Jacobian of a run, in the form of its result, then of the arguments."""
+        """Return the Jacobian of a call, with the structure of the result and, inside, of the
+        arguments.
+        """
         if run.has_arrays:
             return Matrices(self._trace, run).matrix(mode, by_tuple)
         count, width = len(numbers_in(run.arguments)), len(numbers_in(run.out))
@@ -132,7 +136,7 @@ class Transforms:
         return mapped(by_arguments, run.out)
 
     def _together(self, run: Followed, shape: Sequence[int], parts: Sequence[Tree]) -> Tree:
-        """The derivatives of the elements of a tensor as one, in their form."""
+        """Join the derivatives of the elements of a tensor into one tensor."""
         numbers = iter(zip(*map(numbers_in, parts), strict=True))
 
         def joined(part: Any) -> Any:
@@ -146,20 +150,22 @@ class Transforms:
     # --- at inputs: `torch.autograd.functional` ------------------------------------------------
 
     def vjp_at(self, function: Any, inputs: Any, v: Any, **options: Any) -> Any:
-        """What the function gives, and the product of a cotangent with its Jacobian."""
+        """Return the result of a function, and the product of a cotangent with its Jacobian."""
         run = self._at(function, inputs)
         found = run.pulled(self._cotangents(run.out, v))
         return self._left((run.value(), _like(inputs, found)), **options)
 
     def jvp_at(self, function: Any, inputs: Any, v: Any, **options: Any) -> Any:
-        """What the function gives, and the product of its Jacobian with a direction."""
+        """Return the result of a function, and the product of its Jacobian with a direction."""
         along = self._direction(several(inputs), self._directions(inputs, v))
         run = self._at(function, inputs)
         (found,) = run.pushed([along])
         return self._left((run.value(), run.by_result(found)), **options)
 
     def hvp_at(self, function: Any, inputs: Any, v: Any, **options: Any) -> Any:
-        """What a scalar function gives, and the product of its Hessian with a direction."""
+        """Return the result of a scalar function, and the product of its Hessian with a
+        direction.
+        """
         numbers = [*range(len(several(inputs)))]
         along = self._direction(several(inputs), self._directions(inputs, v))
         run = self._at(self.value_and_grad(function, numbers), inputs)
@@ -168,12 +174,14 @@ class Transforms:
         return self._left((run.value()[0], _like(inputs, made)), **options)
 
     def jacobian_at(self, function: Any, inputs: Any, mode: str = "reverse", **options: Any) -> Any:
-        """The Jacobian in the form of the results, then of the inputs."""
+        """Return the Jacobian, with the structure of the results and, inside, of the inputs."""
         made = self._matrix(self._at(function, inputs), mode, isinstance(inputs, tuple))
         return self._left(made, **options)
 
     def hessian_at(self, function: Any, inputs: Any, mode: str = "forward", **options: Any) -> Any:
-        """The second derivatives of a scalar function in the form of the inputs, twice."""
+        """Return the second derivatives of a scalar function, with the structure of the inputs
+        twice.
+        """
         form = isinstance(inputs, tuple)
         slopes = self.grad(function, [*range(len(inputs))] if form else 0)
         return self._left(self._matrix(self._at(slopes, inputs), mode, form), **options)
@@ -183,7 +191,7 @@ class Transforms:
         return self._followed(function, given, range(len(given)))
 
     def _left(self, found: Tree, create_graph: Any = False, strict: Any = False) -> Tree:
-        """What the program gets: constants unless the graph is asked for."""
+        """Return a derivative for the program: constants, unless it asks for a graph."""
         if not is_known((create_graph, strict)) or strict:
             raise self._trace.refused("a derivative with options that depend on the path")
         return found if create_graph else mapped(self._constant, found)
@@ -197,7 +205,7 @@ class Transforms:
         return self._trace.cut(value)
 
     def _directions(self, inputs: Any, v: Any) -> Sequence[Any]:
-        """The direction, which may be left out where there is but one."""
+        """Return the direction, which may be left out if there is only one."""
         if v is None:
             if isinstance(inputs, (list, tuple)):
                 raise self._trace.refused("a direction is left out")
@@ -230,11 +238,11 @@ class Transforms:
         return argument_numbers(argnums, count)
 
     def _cotangents(self, out: Tree, given: Tree) -> list[Any]:
-        """Cotangents of the results from those that are given, in their form."""
+        """Return the cotangents of the results from given ones of the same structure."""
         return [x for value, g in paired(out, given) for x in self._weights(value, g)]
 
     def _direction(self, primals: Sequence[Tree], dots: Sequence[Tree]) -> dict[int, Any]:
-        """Tangents of the points by their places, from those of the arguments."""
+        """Return the tangents of the points by place, from those of the arguments."""
         if len(dots) != len(primals):
             raise self._trace.refused("another number of tangents than arguments")
         trees = zip(primals, dots, strict=True)
@@ -255,7 +263,7 @@ class Transforms:
         return self._trace.connections.is_node(self._trace.links(operand(dot)))
 
     def _weights(self, value: Any, given: Any) -> Sequence[Any]:
-        """The tangents or cotangents of the numbers in a value."""
+        """Return the tangents or cotangents of the numbers in a value."""
         value, given = (
             self._trace.tensors.of_known(x) if isinstance(x, Tensor) and x.shape else x
             for x in (value, given)
@@ -271,7 +279,7 @@ class Transforms:
         return given.numbers
 
     def _weight(self, given: Any) -> Any:
-        """A tangent or cotangent as a float."""
+        """Return a tangent or cotangent as a float."""
         number = number_in(given)
         if not is_number(number) or (isinstance(given, Cell) and number_type(number) != "float"):
             raise self._trace.refused("a tangent or cotangent is no float")
@@ -281,10 +289,10 @@ class Transforms:
 
 
 def _is_float(out: Any) -> bool:
-    """Whether a result is a single float."""
+    """True for a single float."""
     return not isinstance(out, Vector) and number_type(number_in(out)) in ("float", "float64[]")
 
 
 def _like(inputs: Any, found: Any) -> Any:
-    """One thing for each input, or the only one."""
+    """Return a tuple with a value for each input, or the only value."""
     return tuple(found) if isinstance(inputs, tuple) else found[0]

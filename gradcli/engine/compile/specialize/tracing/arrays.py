@@ -1,4 +1,4 @@
-"""Tensors with dimensions, of known shape, as arrays: what is done to one is one instruction."""
+"""Tensors as arrays of known shape: an op on them is one instruction."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from gradcli.engine.values.fields import Fields
 
 
 class Arrays:
-    """The tensors with dimensions: what is done to them goes to a trace."""
+    """Emits ops on arrays."""
 
     def __init__(self, trace: Any) -> None:
         self._trace = trace
 
     def takes(self, op: Op, args: Sequence[Any]) -> bool:
-        """Whether an op on these is one on arrays."""
+        """True if an op with these arguments is one on arrays."""
         if any(map(_is_tensor, args)):
             return True
         return (
@@ -43,13 +43,13 @@ class Arrays:
         )
 
     def types(self, dtype: str, shape: Sequence[int]) -> list[str]:
-        """Of which types the values are that a tensor is made of."""
+        """Return the types of the values that make up a tensor."""
         if 0 in shape:
             raise self._trace.refused("a tensor of no elements")
         return [array_type(dtype, shape)]
 
     def given(self, values: Sequence[Symbol], shape: Sequence[int], visible: bool | None) -> Cell:
-        """A tensor that comes from outside, contiguous in memory."""
+        """Return a tensor that is an input, contiguous in memory."""
         (number,) = values
         self._trace.dense.add(number.value.number)
         found: Cell = self._trace.cell(number, visible=visible)
@@ -57,7 +57,7 @@ class Arrays:
         return found
 
     def of_known(self, x: Tensor, *, visible: bool | None = False) -> Cell:
-        """A tensor whose elements are known."""
+        """Return a tensor with known elements."""
         if x.dtype not in DTYPES.values() or not x.data.size:
             raise self._trace.refused(f"a tensor of {x.data.size} elements of {x.dtype}")
         found: Cell = self._trace.cell(self._trace.held(x.data), visible=visible)
@@ -65,11 +65,11 @@ class Arrays:
         return found
 
     def is_dense(self, x: Symbol) -> bool:
-        """Whether it is known to be contiguous in memory."""
+        """True if an array is certainly contiguous."""
         return x.value.number in self._trace.dense
 
     def do(self, op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
-        """What an op makes of tensors and numbers."""
+        """Return the result of an op on tensors and numbers."""
         given = ((name.removeprefix("*"), value) for name, value in op.params.items())
         params = {n: value for n, value in given if value is not REQUIRED} | dict(params)
         if op.value.body is not None:
@@ -77,7 +77,7 @@ class Arrays:
         return self._one(op, [*map(self._cell_of, args)], params)
 
     def _cell_of(self, x: Any) -> Any:
-        """An argument of an op: of an array that is known the tensor."""
+        """Return an argument of an op, a known array as a tensor."""
         return self.of_known(Tensor(_data(x))) if isinstance(_data(x), np.ndarray) else x
 
     def _composed(self, op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
@@ -91,7 +91,7 @@ class Arrays:
         return each_of(found, lambda x, _: self._folded(op, x, args))
 
     def _folded(self, op: Op, found: Any, args: Sequence[Any]) -> Any:
-        """What an op gives that is one node above those of its parts."""
+        """Return the result of an op that is one node above those of its parts."""
         if not op.tape.folds or not isinstance(found, Cell) or any(found is a for a in args):
             return found
         number = found.number
@@ -100,7 +100,7 @@ class Arrays:
         return self._cell(self._trace.point(number), found.visible, found.frozen)
 
     def laid_as(self, number: Any, other: Any) -> Any:
-        """A number or array that takes the place of another, as that lies in memory."""
+        """Return a number or array in the memory layout of the one that it replaces."""
         if not is_whole(number) or number.ndim < 2:  # of own memory those have but one order
             return number
         if self.is_dense(number) and self.is_dense(other):
@@ -111,7 +111,7 @@ class Arrays:
         return found
 
     def owned(self, op: Op, found: Any, args: Sequence[Any]) -> Any:
-        """What an op made of others gives a program: a tensor on memory of its own."""
+        """Return the result of a composite op with its own memory."""
         if op.value.body is None or op.memory.view:
             return found
         made = each_of(found, lambda x, k: self._owned(op, x, args, k))
@@ -157,7 +157,7 @@ class Arrays:
         return self._result(op, args, made, op.tape.guards_out)
 
     def _result(self, op: Op, args: Sequence[Any], made: Symbol, is_guarded: bool) -> Cell:
-        """A result of an op on tensors as a tensor."""
+        """Return a result of an op as a tensor."""
         trace = self._trace
         seen = [x.visible for x in args if isinstance(x, Cell)]
         visible = None if None in seen else any(seen)
@@ -177,7 +177,7 @@ class Arrays:
         return found
 
     def _save(self, op: Op, args: Sequence[Any], made: Symbol) -> None:
-        """Note which tensors the rules of an op read, which must not be changed any more."""
+        """Mark the tensors that the rules of an op read as saved."""
         if not self._trace.recording or not is_floating(made.type):
             return
         guards = op.tape.reads if op.tape.guards is None else op.tape.guards
@@ -191,26 +191,26 @@ class Arrays:
                 self._keep(x)
 
     def _keep(self, x: Any) -> None:
-        """Note that a tensor is read by a rule, and what it is a view of is, too."""
+        """Mark a tensor, and the tensor that it is a view of, as saved."""
         if isinstance(x, Cell) and not x.saved:
             self._trace.touch(x)
             x.saved = True
             self._keep(None if x.base is None else x.base[0])
 
     def made(self, numbers: Sequence[Any], shape: Sequence[int], visible: bool | None) -> Cell:
-        """A tensor of these numbers."""
+        """Return a tensor of these numbers."""
         found = self._one(ops.assembled, numbers, {"size": tuple(shape)})
         found.visible = visible
         return found  # type: ignore[no-any-return]  # an op with one result
 
 
 def _data(x: Any) -> Any:
-    """An argument of an op, of a tensor that is known the array: of it ops may know all."""
+    """Return an argument of an op, a known tensor as its array."""
     return x.data if isinstance(x, Tensor) and x.shape else x
 
 
 def each_of(found: Any, do: Callable[[Any, int], Any]) -> Any:
-    """What is done with each result of an op, of which there may be several, with names or not."""
+    """Apply a function to each result of an op, and keep their structure and names."""
     if not isinstance(found, tuple):
         return do(found, 0)
     made = [do(x, k) for k, x in enumerate(found)]
@@ -218,5 +218,5 @@ def each_of(found: Any, do: Callable[[Any, int], Any]) -> Any:
 
 
 def _is_tensor(x: Any) -> bool:
-    """Whether it is a tensor that is no number in the typed program."""
+    """True for a tensor that is no number in the typed program."""
     return is_tensor(x) or (not is_number(x) and isinstance(x, Tensor) and bool(x.shape))

@@ -1,5 +1,5 @@
-"""Two ways through a program and what they leave: each is specialized by itself, then what a name
-holds behind them is what it holds on either.
+"""Branches: specialize each of two paths by itself, then merge the values that each name has on
+them.
 """
 
 from __future__ import annotations
@@ -33,8 +33,14 @@ STALE = "a view is read whose base has changed"
 
 
 class Way:
-    """One way through a branch: its instructions, what the names hold at its end, and what lists
-    and tensors do that it has changed. `flow` is how it goes on.
+    """One path through a branch.
+
+    Fields:
+        body: its instructions.
+        slots: the values of names at its end.
+        objects: the lists and tensors that it has changed, by identity, with their content at its
+            end.
+        flow: how control continues.
     """
 
     __slots__ = ("_before", "body", "flow", "objects", "slots")
@@ -47,7 +53,7 @@ class Way:
         self.flow: Any = None
 
     def go(self, frame: Frame, trace: Trace, do: Callable[[], Any]) -> None:
-        """Go on at its end, and back to where it has begun."""
+        """Continue the path by `do`, then restore the state before the branch."""
         frame.slots, outside = self.slots, frame.slots
         for value, held in self.objects.values():
             restore(value, held)
@@ -61,13 +67,13 @@ class Way:
         self.slots, frame.slots = frame.slots, outside
 
     def held(self, value: Any) -> Any:
-        """What a list or tensor holds at its end."""
+        """Return the content of a list or tensor at the end of the path."""
         return self.objects[id(value)][1] if id(value) in self.objects else content(value)
 
 
 class Merge:
-    """Makes one state of what two ways leave. `since` is when they have parted, `around` is held by
-    names of the frames around.
+    """Merges the states of two paths. `since` is the time at which they split; `around` are the
+    values of the enclosing frames.
     """
 
     def __init__(
@@ -85,7 +91,7 @@ class Merge:
         self._leaves: list[tuple[Cell, Cell]] = []
 
     def finish(self, name: Callable[[Any], str], live: Sequence[Collection[Any]]) -> dict[Any, Any]:
-        """What the names hold behind both; `live` are those that are read behind each."""
+        """Return the merged values of names; `live` are the names that are read after each path."""
         then, orelse = self.ways
         slots: dict[Any, Any] = {}
         for key in {**then.slots, **orelse.slots}:
@@ -106,8 +112,8 @@ class Merge:
         return slots
 
     def _hold_alone(self, live: Sequence[Collection[Any]]) -> None:
-        """Refuse a leaf that is one of two by the way while another name holds one of these: it
-        would see a gradient.
+        """Refuse a merged leaf if another name holds one of the two: that name would get a
+        gradient, too.
         """
         for pair in self._leaves:
             several = []
@@ -120,7 +126,7 @@ class Merge:
                 raise self.trace.refused("a leaf is another one on each of two ways")
 
     def end(self) -> None:
-        """Write the branch down."""
+        """Emit the branch."""
         blocks = [
             Block(tuple(way.body), tuple(found))
             for way, found in zip(self.ways, self._results, strict=True)
@@ -130,7 +136,7 @@ class Merge:
             self.trace.add(If(self.trace.span, targets, operand(self.test), *blocks))
 
     def merged(self, a: Any, b: Any, name: str) -> Any:
-        """What is held behind both of what is held on each."""
+        """Return the merged value of a name."""
         if a is DEAD or b is DEAD or a is b:
             return self._moved(b, 1) if a is DEAD else self._moved(a, 0) if b is DEAD else a
         if is_number(a) and is_number(b) and number_type(a) == number_type(b):
@@ -173,11 +179,11 @@ class Merge:
         return Conflict(f"{name} holds something else on each of two ways")
 
     def _number(self, a: Any, b: Any) -> Any:
-        """A number of one type on both ways."""
+        """Merge numbers of one type."""
         return a if same_number(a, b) else self._target(operand(a), operand(b), number_type(a))
 
     def _either(self, a: Any, b: Any, name: str) -> Any:
-        """What is one thing or another, by the way."""
+        """Merge values of two kinds."""
         found = kinds(a), kinds(b)
         several = sorted(found[0].keys() | found[1].keys())
         if len(several) > 2:
@@ -191,7 +197,7 @@ class Merge:
         return Either(self._number(*first), *parts)
 
     def _target(self, x: Operand, y: Operand, type_: str) -> Symbol:
-        """What is x on one way and y on the other: two names of these are two names of it."""
+        """Return the target of the branch that is x on one path and y on the other."""
         key = number_key(x), number_key(y)
         target = self._targets.get(key)
         if target is None:
@@ -204,7 +210,7 @@ class Merge:
         return Symbol(target, self.trace)
 
     def _moved(self, a: Any, way: int) -> Any:
-        """What is held on one way, where nobody reads it on the other."""
+        """Return a value of one path, where nothing reads the name on the other."""
         if isinstance(a, Symbol):
             pair = [operand(a), operand(a)]
             pair[1 - way] = nothing(number_type(a))
@@ -231,15 +237,15 @@ class Merge:
         return a
 
     def _is_stale(self, x: Cell, way: int) -> bool:
-        """Whether a view does not show at the end of a way what it has shown."""
+        """True if the base of a view has changed on a path."""
         return x.base is not None and self.ways[way].held(x.base[0])[0] is not x.base[1]
 
     def _is_inner(self, a: Closure) -> bool:
-        """Whether a function may read what is there on one way only."""
+        """True if a function may read values that exist on one path only."""
         return a.frame.birth > self.since or not all(map(is_known, a.defaults.values()))
 
     def _kept(self, a: Any, way: int) -> Any:
-        """A list or tensor of one way, with what it holds moved behind both."""
+        """Return a list or tensor of one path, with its content moved after the branch."""
         held = self.ways[way].held(a)
         if isinstance(a, Cell):
             moved = [self._moved(x, way) for x in held[:CONTENTS]]
@@ -269,7 +275,7 @@ class Merge:
         return made
 
     def _contents(self, a: Any, b: Any) -> Any:
-        """What is held behind both by what `a` is on one way and `b` on the other."""
+        """Return the merged content of `a` on one path and `b` on the other."""
         x, y = self.ways[0].held(a), self.ways[1].held(b)
         if isinstance(a, Cell):
             pairs = zip(x[:CONTENTS], y[:CONTENTS], strict=True)
@@ -279,7 +285,7 @@ class Merge:
         return tuple(self.merged(p, q, "an item") for p, q in zip(x, y, strict=True))
 
     def _pair(self, a: Any, b: Any, make: Callable[[], Any]) -> Any:
-        """What two lists or tensors are together: two names of these are two names of that."""
+        """Return the merge of two lists or tensors; each pair has one merge."""
         key = id(a), id(b)
         if key not in self._known:
             if any(id(a) == x or id(b) == y for x, y in self._known if b is not DEAD):
@@ -296,14 +302,14 @@ class Merge:
 
 
 def holds(value: Any, x: Any) -> bool:
-    """Whether a value is something, or a list or tuple that holds it."""
+    """True if a value is `x`, or a list or tuple that holds it."""
     if isinstance(value, (list, tuple)):
         return any(holds(item, x) for item in value)
     return value is x
 
 
 def number_key(x: Operand) -> Any:
-    """What tells numbers apart, known or not."""
+    """Return a key that identifies a number, known or unknown."""
     return (
         ("value", x.number)
         if isinstance(x, Value)
@@ -312,12 +318,12 @@ def number_key(x: Operand) -> Any:
 
 
 def same_number(a: Any, b: Any) -> bool:
-    """Whether two numbers are one."""
+    """True if two numbers are the same."""
     return bool(number_key(operand(a)) == number_key(operand(b)))
 
 
 def chosen(trace: Trace, test: Any, a: Any, b: Any) -> Any:
-    """The number that is the first where a test is true, else the second: another name of it."""
+    """Return a number: the first if a test is true, else the second."""
     if not isinstance(test, Symbol):
         return a if test else b
     target = trace.value(number_type(a))

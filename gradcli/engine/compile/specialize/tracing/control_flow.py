@@ -52,7 +52,7 @@ class Follower(Protocol):
         """The value of an operand."""
 
     def truth(self, operand: ir.Operand, frame: Frame) -> Any:
-        """A condition's value, a bool or a symbol of one."""
+        """Return the truth of a condition: a bool or a symbol of one."""
 
     def items(self, value: Any) -> Sequence[Any]:
         """The items of a `for` over the value."""

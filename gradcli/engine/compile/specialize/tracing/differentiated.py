@@ -1,6 +1,4 @@
-"""A function that a program differentiates: what it does is written down, and its derivatives
-behind that.
-"""
+"""Functions that a program differentiates: emit the function, then its derivatives."""
 
 from __future__ import annotations
 
@@ -53,12 +51,12 @@ Call = Callable[[Any, Sequence[Any], Mapping[str, Any]], Any]
 
 
 class Followed:
-    """One run of a function whose differentiated arguments are points.
+    """One call of a function whose differentiated arguments are points.
 
     Fields:
-        arguments: the values at the points, in the form of the arguments: numbers, 0-d tensors,
+        arguments: the values at the points, with the structure of the arguments: numbers, tensors,
             lists and tuples of them.
-        out: what the function gives: a number, a 0-d tensor or a tuple of such things.
+        out: the result of the function: a number, a tensor or a tuple of such values.
     """
 
     def __init__(
@@ -93,7 +91,7 @@ class Followed:
     # --- going through the function --------------------------------------------------------
 
     def _points(self, value: Any) -> Tree:
-        """Points in the place of a value, in the form of it."""
+        """Return points in place of the numbers of a value, with its structure."""
         if isinstance(value, tuple):
             return tuple(map(self._points, value))
         if type(value) is not list:
@@ -130,7 +128,7 @@ class Followed:
     def _followed(
         self, call: Call, function: Any, given: Sequence[Any], keywords: Mapping[str, Any]
     ) -> tuple[list[Instruction], Tree]:
-        """What a function does, and what it gives."""
+        """Return the instructions of a function and its result."""
         trace = self._trace
         trace.recording = True
         reason = "a function that is differentiated changes what is outside"
@@ -154,7 +152,7 @@ class Followed:
         return value
 
     def _look_around(self, out: Tree) -> None:
-        """Find out whether what it gives is made from anything but the points."""
+        """Find out whether the result depends on more than the points."""
         trace = self._trace
         trace.connections.close(self._at)
         links = [trace.links(operand(x)) for x in numbers_in(out)]
@@ -162,18 +160,18 @@ class Followed:
         self._is_connected = self._is_recorded and any(map(trace.connections.is_node, links))
 
     def _program(self, body: Sequence[Instruction], results: Sequence[Operand]) -> Program:
-        """A body as a program of its own, whose first inputs are the points."""
+        """Return a body as a program whose first inputs are the points."""
         block, own = Block(tuple(body), tuple(results)), {v.number for v in self._at}
         outside = [v for v in free(block) if v.number not in own]
         return Program((*self._at, *outside), block, ())
 
     def hold_last(self, reason: str) -> None:
-        """Refuse where its derivatives may be differentiated again."""
+        """Refuse if its derivatives may be differentiated again."""
         if self._is_recorded and self._may_be_connected:
             raise self._trace.refused(f"{reason} that may be differentiated again")
 
     def _named(self, results: tuple[Operand, ...]) -> None:
-        """Let what it gives be known by these names."""
+        """Give the results these names."""
         self._results = results
         numbers = map(self._trace.known, results)
         self.out = mapped(lambda value: self._like(numbers, value), self.out)
@@ -181,8 +179,8 @@ class Followed:
     # --- derivatives -------------------------------------------------------------------------
 
     def pulled(self, weights: Sequence[Any]) -> list[Tree]:
-        """Cotangents of the points, in the form of the arguments, from those of the results (None
-        for zero).
+        """Return the cotangents of the points, with the structure of the arguments, from those of
+        the results (None for zero).
         """
         trace = self._trace
         if trace.recording != self._is_recorded:
@@ -196,7 +194,9 @@ class Followed:
         return self.by_argument([*map(trace.known, slopes)])
 
     def _pulled(self, made: Program, seeds: Sequence[Operand]) -> Sequence[Operand]:
-        """Write a derivative by reverse mode, with others that there may be: the cotangents."""
+        """Emit a reverse-mode derivative and return the cotangents. There may be several
+        derivatives.
+        """
         copier = self._copier(made, seeds)
         body = copier.body(made.block.body)
         own = tuple(takewhile(copier.is_kept, body))
@@ -210,8 +210,8 @@ class Followed:
         return copier.operands(made.block.results[len(self._results) :])
 
     def pushed(self, directions: Sequence[Mapping[int, Any]]) -> list[list[Any]]:
-        """Tangents of the results, in each direction, from those of points by the place of the
-        point; connected to what the results are.
+        """Return the tangents of the results for each direction, which maps places of points to
+        tangents. They are connected to the graph of the results.
         """
         found = self.columns(directions)
         if not self._is_pushed_again:
@@ -226,7 +226,7 @@ class Followed:
         return [dots[k * width :][:width] for k in range(len(directions))]
 
     def columns(self, directions: Sequence[Mapping[int, Any]]) -> list[list[Any]]:
-        """Likewise, as they are."""
+        """Return the tangents of the results for each direction, not connected to their graph."""
         trace = self._trace
         program = self._program(self._body, self._results)
         seeds = [operand(number_in(dot)) for along in directions for dot in along.values()]
@@ -251,8 +251,8 @@ class Followed:
         return [dots[k * width :][:width] for k in range(len(directions))]
 
     def pulled_together(self, k: int, units: Any, count: int) -> list[Any]:
-        """The cotangents of the points, from those of a result along so many directions, as arrays
-        with the directions in front; of a single one without that axis.
+        """Return the cotangents of the points from a batch of cotangents of result k, as arrays
+        with the directions as first axis; one direction has no such axis.
         """
         program = self._program(self._body, self._results)
         made = adjoint(program, self._at, ((k,),), counts=[count]).program
@@ -260,7 +260,7 @@ class Followed:
         return [*map(self._merged, slopes)]
 
     def pushed_together(self, units: Sequence[Any], count: int) -> list[Any]:
-        """Likewise the tangents of the results from those of the points."""
+        """Return the tangents of the results from a batch of tangents of the points."""
         program = self._program(self._body, self._results)
         made = tangents(program, [self._at], (), [count]).program
         copier = self._copier(made, [self._seed(x, count) for x in units])
@@ -268,7 +268,7 @@ class Followed:
         return [*map(self._merged, copier.operands(made.block.results[len(self._results) :]))]
 
     def _seed(self, units: Any, count: int) -> Operand:
-        """What is known along so many directions, among the constants of the program."""
+        """Return known seeds for a batch of directions, as a constant of the program."""
         if isinstance(units, float):
             return units
         trace = self._trace
@@ -285,18 +285,18 @@ class Followed:
 
     @property
     def has_arrays(self) -> bool:
-        """Whether anything in it is an array."""
+        """True if it has an array."""
         return has_arrays(self._program(self._body, self._results))
 
     @property
     def largest(self) -> int:
-        """The most elements that a value in it has."""
+        """The number of elements of its largest value."""
         own = values(self._program(self._body, self._results))
         return max(prod(dtype_and_shape(v.type)[1]) for v in own)
 
     @property
     def is_connected(self) -> bool:
-        """Whether its derivatives may be differentiated again."""
+        """True if its derivatives may be differentiated again."""
         if self._may_be_connected and not self._is_connected:
             raise self._trace.refused(
                 "whether a derivative is differentiated again depends on the path"
@@ -304,27 +304,27 @@ class Followed:
         return self._is_connected
 
     def by_argument(self, found: Sequence[Any]) -> list[Tree]:
-        """What was found of each point, in the form of the arguments."""
+        """Return one number for each point, with the structure of the arguments."""
         numbers = iter(found)
         return [mapped(lambda x: self._outside(numbers, x), a) for a in self.arguments]
 
     def by_result(self, found: Sequence[Any]) -> Tree:
-        """What was found of each result, in their form."""
+        """Return one number for each result, with the structure of the result."""
         numbers = iter(found)
         return mapped(lambda x: self._outside(numbers, x), self.out)
 
     def value(self) -> Tree:
-        """What the function gives, for the program."""
+        """Return the result of the function, for the program."""
         return self.by_result(numbers_in(self.out))
 
     def _outside(self, numbers: Iterator[Any], like: Any) -> Any:
-        """The next of some numbers for the program, in the kind of a value."""
+        """Return the next numbers for the program, as a value of the same kind."""
         inside = numbers if self._is_recorded else map(self._trace.cut, numbers)
         return self._like(inside, like, self.visible)
 
     @property
     def visible(self) -> bool | None:
-        """Whether the program sees what it is given to require grad."""
+        """Whether the results require grad, as the program sees it; None if unknown."""
         return None if self._is_recorded and self._trace.requires_grad else False
 
     def _like(self, numbers: Iterator[Any], like: Any, visible: bool | None = None) -> Any:
@@ -334,8 +334,8 @@ class Followed:
         return self._trace.cell(number, visible=visible) if isinstance(like, Cell) else number
 
     def _hold_nonzero(self, dot: Any, out: Any) -> None:
-        """Leave where a tangent is zero: directions that go together, as they do where nothing is
-        differentiated again, may give a zero of the other sign.
+        """Bail out if a tangent is zero. The interpreter pushes the directions as one batch if
+        nothing is differentiated again, and then the zero may have the other sign.
         """
         if isinstance(dot, Symbol):
             self._trace.leave(ops.eq(dot, 0.0), "what is differentiated again depends on the path")
@@ -345,7 +345,7 @@ class Followed:
             )
 
     def linked(self, dots: Sequence[Any], outs: Sequence[Any]) -> list[Any]:
-        """Tangents with a graph where their results have one, though they be constants."""
+        """Return tangents that have a graph if their results have one, even constant tangents."""
         linked = [*map(self._is_linked, dots, outs)]
         absent = iter(
             self._told([dot for dot, test in zip(dots, linked, strict=True) if test is None])
@@ -359,8 +359,8 @@ class Followed:
         return found
 
     def _is_linked(self, dot: Any, out: Any) -> bool | None:
-        """Whether a tangent has a graph as far as its result has one; None if that depends on the
-        way.
+        """Return whether a tangent already has a graph wherever its result has one; None if that
+        depends on the path.
         """
         trace = self._trace
         nodes, links = trace.nodes(operand(dot)), trace.links(operand(dot))
@@ -369,7 +369,7 @@ class Followed:
         return None if nodes.may else False
 
     def _told(self, dots: Sequence[Any]) -> Sequence[Any]:
-        """Whether tangents are constants, on the way that the code takes."""
+        """Emit flags that tell whether tangents are constants on the path taken."""
         if not dots:
             return ()
         trace = self._trace
@@ -384,7 +384,7 @@ class Followed:
         return [*map(trace.known, copier.operands(absent))]
 
     def _linked_where(self, test: Any, dot: Any, out: Any) -> Any:
-        """A tangent that has the graph of its result where a test is true."""
+        """Return a tangent that has the graph of its result if a test is true."""
         if not isinstance(test, Symbol):
             return self._with_graph(dot, out) if test else dot
         trace = self._trace
@@ -396,20 +396,20 @@ class Followed:
         return trace.known(target)
 
     def _with_graph(self, dot: Any, out: Any) -> Any:
-        """A tangent that has the graph of its result."""
+        """Return a tangent that has the graph of its result."""
         if is_whole(dot) or is_whole(out):
             return self._trace.on_arrays(ops.where, [True, dot, out], {})
         return ops.where(True, dot, out)
 
     def _held_again(self, program: Program, seeds: Sequence[Operand]) -> list[Value]:
-        """What its derivatives may be differentiated by, if they can be."""
+        """Return the values by which its derivatives may be differentiated again, or refuse."""
         again = self._again(program, seeds)
         if again and is_read_again(program, again):
             raise self._trace.refused(REASON)
         return again
 
     def _again(self, program: Program, seeds: Sequence[Operand]) -> list[Value]:
-        """What its derivatives may be differentiated by."""
+        """Return the values by which its derivatives may be differentiated again."""
         links = self._trace.links
         if not self._is_recorded or not (
             self._may_be_connected or any(links(x).may for x in seeds)
@@ -424,14 +424,14 @@ class Followed:
         return Inlined(self._trace, names, self._body)
 
     def _end(self, body: tuple[Instruction, ...]) -> None:
-        """Write what it does and its last derivative, which need not leave it as it was."""
+        """Emit the function with its last derivative, which may rewrite it."""
         at_end = self._block[len(self._block) - len(self._body) :]
         if self._is_derived or tuple(at_end) != self._body:
             raise self._trace.refused("a function is differentiated in several ways")
         self._replace(body)
 
     def _replace(self, body: tuple[Instruction, ...]) -> None:
-        """Let what it does be written so."""
+        """Replace the instructions of the function."""
         trace = self._trace
         self._is_derived = True
         if body == self._body:
@@ -449,8 +449,8 @@ class Followed:
 
 
 class Inlined(Inliner):
-    """Copies what is derived of a body into the program that is being written: what the body
-    defines keeps its names, all else gets new ones.
+    """Copies the derivative of a body into the program under construction. Values of the body keep
+    their names, others get new ones.
     """
 
     def __init__(
@@ -461,7 +461,7 @@ class Inlined(Inliner):
         self._body = {v.number for i in instructions(body) for v in _defined(i)}
 
     def is_kept(self, i: Instruction) -> bool:
-        """Whether an instruction is of the body: it defines nothing new."""
+        """True if an instruction belongs to the body, and so defines nothing new."""
         return all(v.number in self._body for j in instructions([i]) for v in _defined(j))
 
     def _new(self, value: Value) -> Value:
@@ -471,7 +471,7 @@ class Inlined(Inliner):
 
 
 def numbers_in(tree: Tree) -> list[Any]:
-    """The numbers that the values of a tree are, or hold, from left to right."""
+    """Return the numbers in the values of a tree, from left to right."""
     return [
         x
         for value in values_in(tree)
@@ -480,7 +480,7 @@ def numbers_in(tree: Tree) -> list[Any]:
 
 
 def number_in(value: Any) -> Any:
-    """The number that a value is, or that is in a 0-d tensor."""
+    """Return the number of a tensor, or a value as it is."""
     return value.number if isinstance(value, Cell) else value
 
 
@@ -489,7 +489,7 @@ def _defined(i: Instruction) -> tuple[Value, ...]:
 
 
 def _without_pushes(body: Sequence[Instruction], kept: Collection[int]) -> tuple[Instruction, ...]:
-    """Instructions but those that put something on other stacks than some."""
+    """Return the instructions without the pushes to other stacks than the kept ones."""
     return tuple(
         [
             with_blocks(i, lambda b: Block(_without_pushes(b.body, kept), b.results))
@@ -500,7 +500,7 @@ def _without_pushes(body: Sequence[Instruction], kept: Collection[int]) -> tuple
 
 
 def free(block: Block) -> list[Value]:
-    """The values that a block reads and that are defined outside of it."""
+    """Return the values that a block reads and does not define."""
     own = {v.number for v in values(Program((), block, ()))}
     found = {x.number: x for x in read(block) if x.number not in own}
     return [found[number] for number in sorted(found)]

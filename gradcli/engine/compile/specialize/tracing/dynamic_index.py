@@ -22,7 +22,7 @@ MOST = 64
 
 
 def picked(trace: Trace, items: Any, index: Symbol) -> Any:
-    """The item of a vector, or of a list or tuple of numbers."""
+    """Return the item of a vector, or of a list or tuple of numbers."""
     if is_whole(items) and number_type(index) == "int":
         return trace.do(ops.row, [items, index], {})
     if isinstance(items, Vector):
@@ -44,7 +44,7 @@ def picked(trace: Trace, items: Any, index: Symbol) -> Any:
 
 
 def put(trace: Trace, items: list[Any], index: Symbol, value: Any) -> list[Any]:
-    """The items of a list of numbers, of which one has become another."""
+    """Return the items of a list of numbers with one replaced."""
     _check(trace, [*items, value])
     at = _place(trace, index, len(items))
     return [chosen(trace, ops.eq(at, k), value, x) for k, x in enumerate(items)]
@@ -56,7 +56,7 @@ def _check(trace: Trace, items: Sequence[Any]) -> None:
 
 
 def _place(trace: Trace, index: Symbol, count: int) -> Any:
-    """An index as a place from the beginning; code leaves where there is none."""
+    """Return an index counted from the beginning; the code bails out if it is out of range."""
     if number_type(index) != "int" or not 0 < count <= MOST:
         raise trace.refused("an item is taken by what is known only when it runs")
     at = ops.where(ops.lt(index, 0), ops.add(index, count), index)
@@ -65,7 +65,7 @@ def _place(trace: Trace, index: Symbol, count: int) -> Any:
 
 
 def _one(trace: Trace, at: Any, places: range, take: Callable[[int], Any]) -> Any:
-    """What is taken at a place, which is one of several: halved as long as there are two."""
+    """Return the item at a place, by binary search over the places."""
     if len(places) == 1:
         return take(places[0])
     half = len(places) // 2

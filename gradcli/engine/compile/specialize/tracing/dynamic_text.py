@@ -14,26 +14,26 @@ from gradcli.engine.values.data import NUMBERS, np
 
 
 class Texts:
-    """The texts of one program: `made` are the functions that its `Tell`s name."""
+    """The texts of one program; `made` are the functions that its `Tell` instructions call."""
 
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
         self.made: list[Callable[..., str]] = []
 
     def text(self, make: Callable[[Sequence[Any]], str], values: Sequence[Any]) -> Text:
-        """The text made of values."""
+        """Return the text made from values."""
         self._numbers(values)  # which tells what has no text
         return Text(make, values)
 
     def tell(self, make: Callable[[Sequence[Any]], str], values: Sequence[Any]) -> None:
-        """Print that text."""
+        """Print the text made from values."""
         numbers = self._numbers(values)
         kept = _Kept(make, values)
         self._trace.add(Tell(self._trace.span, len(self.made), tuple(map(operand, numbers))))
         self.made.append(kept.text)
 
     def _numbers(self, value: Any) -> list[Any]:
-        """The numbers in a value that are not known, in its order."""
+        """Return the unknown numbers in a value, in order."""
         if isinstance(value, Symbol):
             return [value]
         if isinstance(value, (Cell, Vector)):
@@ -50,8 +50,8 @@ class Texts:
 
 
 class _Kept:
-    """How a text is made, when the numbers in it are known. What the values hold is kept as it is
-    now: lists and tensors may change.
+    """Makes a text when the numbers in it are known. It copies the content of lists and tensors,
+    which may change later.
     """
 
     def __init__(self, make: Callable[[Sequence[Any]], str], values: Sequence[Any]) -> None:
@@ -59,17 +59,17 @@ class _Kept:
         self.values = [_kept(value) for value in values]
 
     def text(self, *numbers: Any) -> str:
-        """The text with these numbers."""
+        """Return the text with these numbers."""
         given = iter(numbers)
         return self.make([_filled(value, given) for value in self.values])
 
 
 class _Place:
-    """Where a number goes."""
+    """The place of a number."""
 
 
 class _Wrapped:
-    """A tensor of what is inside, of that shape; `leaf` if it requires grad."""
+    """A tensor of a shape with inner values; `leaf` if it requires grad."""
 
     def __init__(self, inner: Any, shape: Sequence[int] = (), *, leaf: bool = False) -> None:
         self.inner = inner

@@ -1,5 +1,5 @@
-"""The graph that a program goes back through itself, by `backward` or `torch.autograd.grad`: the
-pass is written behind what has been recorded in the block that is open.
+"""The program's own graph, for `backward` and `torch.autograd.grad` in the program. The backward
+pass is emitted after the recorded part of the open block.
 """
 
 from __future__ import annotations
@@ -43,18 +43,18 @@ class Graph:
     # --- leaves ------------------------------------------------------------------------------
 
     def leaf(self, x: Cell) -> Cell:
-        """Let a tensor be a leaf."""
+        """Make a tensor a leaf."""
         x.number = self._point(x.number)
         x.leaf = x.visible = self._trace.requires_grad = True
         self._leaves.append(x)
         return x
 
     def known(self, x: Cell) -> None:
-        """Note a loop-carried leaf."""
+        """Record a loop-carried leaf."""
         self._leaves.append(x)
 
     def required(self, x: Cell) -> Cell:
-        """`x.requires_grad_()`."""
+        """Do `x.requires_grad_()`."""
         if x.visible is None or not is_floating(number_type(x.number)):
             raise self._trace.refused("whether a tensor requires grad is not known")
         if not x.visible:
@@ -63,13 +63,13 @@ class Graph:
         return x
 
     def gradient(self, x: Cell) -> Cell | None:
-        """`x.grad`."""
+        """Return `x.grad`."""
         if isinstance(x.grad, Conflict):
             raise self._trace.refused(x.grad.reason)
         return x.grad
 
     def set_gradient(self, x: Cell, grad: Any) -> None:
-        """`x.grad = grad`."""
+        """Do `x.grad = grad`."""
         trace = self._trace
         if grad is not None and not isinstance(grad, Cell):
             raise trace.refused("`grad` is set to what is no tensor that is known when it runs")
@@ -79,7 +79,7 @@ class Graph:
         x.grad = grad
 
     def set_data(self, x: Cell, value: Any) -> None:
-        """`x.data = value`, which is of the same type."""
+        """Do `x.data = value`, where the value has the same type."""
         trace = self._trace
         if isinstance(value, Cell) and value.whole and value.base and value.base[0] is x:
             return  # as `x.data += 1` does at last
@@ -94,22 +94,22 @@ class Graph:
         self.changed(x, before, x.saved)
 
     def changed(self, x: Cell, before: Any, is_saved: bool) -> None:
-        """Note that a tensor has been changed in place: what it held before is gone."""
+        """Record a change of a tensor in place."""
         if isinstance(before, Symbol) and (x.leaf or is_saved):
             self._note(self._changed, [before.value.number])
         if x.leaf:
             x.number = self._point(x.number)
 
     def _note(self, marks: dict[int, set[int]], numbers: Iterable[int]) -> None:
-        """Mark values from here on: where another value is defined, which tells whether this place
-        is one of the program. What is tried and forgotten marks nothing.
+        """Mark values from this place on. A value emitted here identifies the place, so that a mark
+        made in code that was discarded does not count.
         """
         here = self._trace.point(0.0).value.number
         for number in numbers:
             marks.setdefault(number, set()).add(here)
 
     def _point(self, number: Any) -> Symbol:
-        """A value of its own, which tidying takes for no constant."""
+        """Return a new value, which simplification does not take for a constant."""
         trace = self._trace
         if isinstance(number, Symbol):
             made = trace.point(number)
@@ -130,7 +130,7 @@ class Graph:
         create_graph: Any = False,
         inputs: Any = None,
     ) -> None:
-        """`torch.autograd.backward`, `x.backward(gradient)` of one tensor."""
+        """Do `torch.autograd.backward`, or `x.backward(gradient)` of one tensor."""
         self._hold_plain(create_graph)
         roots, given = self._roots(tensors, weights)
         wanted = None if inputs is None else self._cells(inputs)
@@ -145,7 +145,7 @@ class Graph:
         create_graph: Any = False,
         allow_unused: Any = None,
     ) -> tuple[Cell | None, ...]:
-        """`torch.autograd.grad` of tensors."""
+        """Do `torch.autograd.grad` of tensors."""
         self._hold_plain(create_graph)
         roots, given = self._roots(outputs, weights)
         found = self.gradients(roots, given, self._cells(inputs), self._is_kept(retain_graph))
@@ -177,7 +177,7 @@ class Graph:
         return roots, [self._weight(x, g) for x, g in zip(roots, given, strict=True)]
 
     def _weight(self, x: Cell, given: Any) -> Any:
-        """The cotangent to start from: the one given, or one for a value of one element."""
+        """Return the initial cotangent: the given one, or 1 for a value of one element."""
         trace = self._trace
         if given is None:
             if math.prod(x.shape) != 1:
@@ -200,7 +200,7 @@ class Graph:
         retain: bool,
         inputs: Sequence[Cell] | None,
     ) -> None:
-        """Add gradients to the `grad` of leaves: of all, or of some."""
+        """Add gradients to the `grad` of all leaves, or of some."""
         wanted = [x for x in self._leaves if x.leaf] if inputs is None else inputs
         if not all(x.leaf for x in wanted):
             raise self._trace.refused("a gradient is left at a tensor that is no leaf")
@@ -213,7 +213,7 @@ class Graph:
     def gradients(
         self, roots: Sequence[Cell], weights: Sequence[Any], wanted: Sequence[Cell], retain: bool
     ) -> list[Cell | None]:
-        """The gradients by tensors of the graph."""
+        """Return the gradients by tensors of the graph."""
         found = self._pulled(roots, weights, wanted, retain)
         slopes = [found.get(id(x)) for x in wanted]
         return [None if slope is None else self._trace.cell(slope) for slope in slopes]
@@ -229,9 +229,7 @@ class Graph:
             trace.change(ops.add, grad, [trace.cell(self._in_order(slope, grad.number))])
 
     def _in_order(self, slope: Any, other: Any) -> Any:
-        """A cotangent as `grad` holds it, whose elements lie in order in memory; so do those of the
-        other, mostly.
-        """
+        """Return a cotangent in the layout that `grad` has: contiguous, or as the other tensor."""
         trace = self._trace
         if not is_whole(slope) or trace.is_dense(slope):
             return slope
@@ -244,7 +242,7 @@ class Graph:
     def _pulled(
         self, roots: Sequence[Cell], weights: Sequence[Any], wanted: Sequence[Cell], retain: bool
     ) -> dict[int, Any]:
-        """The cotangents of tensors, by identity, of those that the roots were made from."""
+        """Emit a pass and return the cotangents of the tensors that it reaches, by identity."""
         trace = self._trace
         if any(x.visible is not True for x in roots):
             raise trace.refused("whether a tensor requires grad is not known, or it does not")
@@ -293,7 +291,7 @@ class Graph:
     def _points(
         self, cells: Sequence[Cell], there: Mapping[int, Value], leading: Activity
     ) -> dict[int, list[Cell]]:
-        """The tensors that lead to what is differentiated, by the number of their value."""
+        """Return the tensors that lead to the roots, by the number of their value."""
         found: dict[int, list[Cell]] = {}
         for x in cells:
             value = x.number.value if isinstance(x.number, Symbol) else None
@@ -316,14 +314,14 @@ class Graph:
     # --- what stands against a pass ------------------------------------------------------------
 
     def _hold_inside(self, program: Program, points: set[int], leading: Activity) -> None:
-        """Refuse a graph that begins outside of the block that is open."""
+        """Refuse a graph that begins outside the open block."""
         for v in program.inputs:
             is_other = v in leading and v.number not in points and is_floating(v.type)
             if is_other and self._trace.links(v).may:
                 raise self._trace.refused("a graph goes over turns of a loop or into a branch")
 
     def _hold_valid(self, program: Program, active: Activity, leading: Activity) -> None:
-        """Refuse a graph that has been freed, or of which something has been changed in place."""
+        """Refuse a graph that has been freed, or with a saved value changed in place."""
         there = {v.number for v in values(program)}
 
         def marked(marks: Mapping[int, set[int]], x: object) -> bool:
@@ -347,8 +345,8 @@ class Graph:
     def _write(
         self, made: Program, copier: Inlined, part: list[Instruction], start: int, count: int
     ) -> None:
-        """Write a pass behind what it goes through, the part of the open block that begins at a
-        place. That may have to be written anew: as where something in a loop is to be kept for it.
+        """Emit a pass after the part of the open block that it differentiates. That part may be
+        rewritten, such as a loop that has to push values for the pass.
         """
         before, whole = tuple(part), made.block.body
         at = whole.index(before[0]) if before and before[0] in whole else 0
@@ -374,8 +372,8 @@ class Graph:
 def _part(
     body: Sequence[Instruction], active: Activity, points: Collection[int]
 ) -> tuple[int, list[Instruction]]:
-    """What a pass goes through, and where in a block it begins: only what it visits, where that is
-    no branch and no loop.
+    """Return the place in a block where the part that a pass differentiates begins, and that part.
+    Without branches and loops it is only the instructions that the pass visits.
     """
     places = [
         k

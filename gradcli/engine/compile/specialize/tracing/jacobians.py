@@ -1,6 +1,6 @@
-"""Matrices of derivatives that a program with arrays takes of its own functions, as
-`engine.run.transforms` makes them: along all directions at once, or row by row where they may be
-differentiated again.
+"""Jacobians that a program with arrays takes of its own functions: all directions as one batch, or
+row by row if they may be differentiated again. The interpreter's version is
+`engine.run.derivatives.transforms`.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from gradcli.engine.values.carrier import like_of
 from gradcli.engine.values.data import np
 
 _TOGETHER = 2**20
-"""Elements of the directions that the interpreter takes in one pass."""
+"""The most elements of directions that the interpreter takes in one pass."""
 
 
 class Matrices:
-    """The matrix of one function's run."""
+    """The Jacobian of one call of a function."""
 
     def __init__(self, trace: Trace, run: Followed) -> None:
         self._trace = trace
@@ -33,7 +33,7 @@ class Matrices:
         self._outs = [*values_in(run.out)]
 
     def matrix(self, mode: str, by_tuple: bool) -> Tree:
-        """The Jacobian in the form of the result, then of the arguments."""
+        """Return the Jacobian, with the structure of the result and, inside, of the arguments."""
         rows = iter(self._blocks(mode))
 
         def by_arguments(_: Any) -> Any:
@@ -44,7 +44,7 @@ class Matrices:
         return mapped(by_arguments, self._run.out)
 
     def _blocks(self, mode: str) -> list[list[Any]]:
-        """The parts of the matrix, by output and point."""
+        """Return the blocks of the matrix, by result and point."""
         values = self._points if mode == "forward" else self._outs
         count = sum(prod(x.shape) for x in map(like_of, values))
         is_connected = self._run.is_connected
@@ -87,8 +87,8 @@ class Matrices:
             ]
 
     def _block(self, op: Any, x: Any, out: Any, point: Any, **places: Any) -> Any:
-        """A part of the matrix as a value of the program: where both are single, of the point's
-        kind.
+        """Return a block of the matrix as a value of the program; if both sides are single numbers,
+        of the point's kind.
         """
         trace, shape = self._trace, like_of(point).shape
         if not isinstance(x, Symbol):
@@ -137,7 +137,7 @@ class Matrices:
         return found
 
     def _connected(self, block: Any, out: Any) -> Any:
-        """A part of the matrix with a graph where the result has one, though it be a constant."""
+        """Return a block that has a graph if the result has one, even if it is constant."""
         total = self._trace.do(ops.sum, [out], {})
         (number,) = self._run.linked([number_in(block)], [number_in(total)])
         if not isinstance(block, Cell):
@@ -145,14 +145,14 @@ class Matrices:
         return self._trace.cell(number, visible=self._run.visible)
 
     def _stacked(self, parts: Sequence[Any], out: Sequence[int], point: Any, dim: int) -> Any:
-        """Derivatives of single elements as one tensor."""
+        """Return derivatives of single elements as one tensor."""
         cells = [x if isinstance(x, Cell) else self._trace.cell(x) for x in parts]
         stacked = self._trace.do(ops.stack, cells, {"dim": dim})
         return self._trace.do(ops.reshape, [stacked], {"shape": (*out, *like_of(point).shape)})
 
 
 def _units(shape: Sequence[int]) -> list[Any]:
-    """The unit vectors of the space of values of a shape."""
+    """Return the unit vectors of a shape."""
     if not shape:
         return [1.0]
     count = prod(shape)

@@ -1,4 +1,5 @@
-"""Which slots of a function are read behind each of its instructions, before they are written.
+"""Liveness: the slots of a function that are read after each of its instructions before they are
+written.
 
 Source of the method: Aho, Lam, Sethi, Ullman, Compilers, 2nd edition, 9.2.5 (live variables).
 """
@@ -16,12 +17,11 @@ _NONE: Slots = frozenset()
 
 
 class Liveness:
-    """The slots of one function that may be read before they are written, by the identity of an
-    instruction.
+    """The live slots of one function, by the identity of an instruction.
 
     Fields:
-        after: behind each instruction; of one that leaves a block, where it leads to.
-        heads: at the head of each loop.
+        after: those after each instruction; for one that leaves a block, those at its target.
+        heads: those at the head of each loop.
     """
 
     def __init__(self, function: ir.Function, at_end: Slots) -> None:
@@ -32,7 +32,7 @@ class Liveness:
         self._block(function.body, at_end, _NONE, _NONE)
 
     def _block(self, body: ir.Body, out: Slots, breaks: Slots, continues: Slots) -> Slots:
-        """What is read from the beginning of a block, behind which `out` is."""
+        """Return the slots live before a block, from those after it."""
         for i in reversed(body):
             self.after[id(i)] = (
                 breaks if type(i) is ir.Break else continues if type(i) is ir.Continue else out
@@ -41,7 +41,7 @@ class Liveness:
         return out
 
     def _before(self, i: ir.Instruction, out: Slots, breaks: Slots, continues: Slots) -> Slots:
-        """What is read from an instruction on."""
+        """Return the slots live before an instruction."""
         read = _slots(visit.reads(i))
         match i:
             case ir.Break():
@@ -65,7 +65,7 @@ class Liveness:
     def _turns(
         self, i: ir.Instruction, body: ir.Body, test: ir.Body, out: Slots, tested: Slots
     ) -> Slots:
-        """What is read from the head of a loop on; `tested` is read behind its test."""
+        """Return the slots live at the head of a loop; `tested` are those after its test."""
         head: Slots = _NONE
         while True:
             inside = self._block(body, head, out, head) - _written(i)

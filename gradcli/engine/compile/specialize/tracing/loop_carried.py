@@ -26,7 +26,7 @@ from gradcli.engine.tape.tensor import Tensor
 
 
 class Changed(Exception):
-    """A name holds another kind of number behind a turn than before it: why."""
+    """A name holds another kind of number after a turn than before it, for this reason."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -34,28 +34,29 @@ class Changed(Exception):
 
 
 class Form:
-    """What is held at the head of every turn: `flat` takes the numbers out of a value of the form,
-    `made` makes one of numbers. That of what never changes has no numbers.
+    """The form of a loop-carried value, the same at the head of every turn. `flat` takes the
+    numbers out of such a value, `made` builds one from numbers. This base class is for values that
+    never change; they have no numbers.
     """
 
     def __init__(self, same: Any) -> None:
         self.same = same
 
     def types(self) -> list[str]:
-        """The types of the numbers."""
+        """Return the types of the numbers."""
         return []
 
     def flat(self, value: Any) -> list[Operand] | None:
-        """The numbers in a value, None if it is not of this form."""
+        """Return the numbers in a value; None if it has another form."""
         return [] if _is_same(self.same, value) else None
 
     def made(self, numbers: Iterator[Any], trace: Trace) -> Any:
-        """A value with these numbers."""
+        """Return a value with these numbers."""
         return self.same
 
 
 class NumberForm(Form):
-    """A number or array of a type; an array that is `dense` has its elements in order in memory."""
+    """A number or array of a type; a `dense` array is contiguous."""
 
     def __init__(self, type_: str, *, dense: bool = False) -> None:
         self.type = type_
@@ -79,7 +80,7 @@ class NumberForm(Form):
 
 
 class MaybeForm(Form):
-    """What may not have been assigned yet."""
+    """A value that may not have been assigned yet."""
 
     def __init__(self, inner: NumberForm) -> None:
         self.inner = inner
@@ -142,7 +143,7 @@ class TupleForm(Form):
 
 
 class ListForm(TupleForm):
-    """A list of forms, another one in each turn."""
+    """A list of forms, a new list in each turn."""
 
     def flat(self, value: Any) -> list[Operand] | None:
         return super().flat(tuple(value)) if type(value) is list else None
@@ -154,7 +155,7 @@ class ListForm(TupleForm):
 
 
 class CellForm(Form):
-    """A 0-d tensor, another one in each turn: who else holds it is not known."""
+    """A tensor, a new one in each turn; unknown code may hold it."""
 
     def __init__(self, number: Form, leaf: bool, visible: bool | None, saved: bool) -> None:
         self.number = number
@@ -184,8 +185,8 @@ class CellForm(Form):
 
 
 class HeldForm(TupleForm):
-    """What one list or tensor holds that stays the same one: its content by `trace.content`, of
-    which `flags` are those of a tensor.
+    """The content of one list or tensor that keeps its identity, as given by `trace.content`.
+    `flags` are those of a tensor.
     """
 
     def __init__(self, items: list[Form], flags: tuple[Any, ...]) -> None:
@@ -205,7 +206,7 @@ class HeldForm(TupleForm):
 
 
 class VectorForm(TupleForm):
-    """A tensor with dimensions, another one in each turn."""
+    """A scalarized tensor, a new one in each turn."""
 
     def __init__(self, items: list[Form], like: Vector, visible: bool | None) -> None:
         super().__init__(items)
@@ -229,7 +230,7 @@ class VectorForm(TupleForm):
 
 
 class ConflictForm(Form):
-    """What is something else in each turn: nobody may read it."""
+    """A value that differs in kind from turn to turn; reading it is refused."""
 
     def __init__(self, reason: str) -> None:
         self.same = Conflict(reason)
@@ -249,11 +250,10 @@ def _flat(forms: list[Form], values: Any) -> list[Operand] | None:
 
 
 def widened(form: Form, head: Any, end: Any, name: str, is_param: Callable[[Any], bool]) -> Form:
-    """A form for what is held at the head and what is held at the end of a turn that begins with
-    it.
+    """Return a form that fits both the value at the head of a turn and that at its end.
 
     Raises:
-        Changed: If one is an int where the other is a float, or the like.
+        Changed: If they do not fit, such as an int and a float.
     """
     if form.flat(end) is not None:
         return form
@@ -303,7 +303,7 @@ def _joined(a: Any, b: Any, name: str, is_param: Callable[[Any], bool]) -> Form:
 
 
 def either(a: Any, b: Any) -> Form | None:
-    """A form for numbers of two types, None if they are of more, or no numbers."""
+    """Return a form for numbers of two types; None if there are more types, or no numbers."""
     found = sorted(kinds(a).keys() | kinds(b).keys())
     is_nothing = b is DEAD or b is MISSING
     if len(found) != 2 or not kinds(a) or not (kinds(b) or is_nothing):
@@ -316,7 +316,7 @@ def either(a: Any, b: Any) -> Form | None:
 def widened_content(
     form: Form, value: Any, head: Any, end: Any, is_param: Callable[[Any], bool]
 ) -> Form | None:
-    """Likewise of what one list or tensor holds; None where it has another length in each turn."""
+    """Return a form for the content of one list or tensor; None if its length changes."""
     if form.flat(end) is not None:
         return form
     if len(head) != len(end):
@@ -330,7 +330,7 @@ def widened_content(
 
 
 def is_dense(value: Any) -> bool:
-    """Whether it is known to be a contiguous array."""
+    """True for an array that is certainly contiguous."""
     return isinstance(value, Symbol) and value.is_dense
 
 

@@ -1,5 +1,5 @@
-"""Which numbers of a program that is being written down are nodes of the graph that the interpreter
-records: by the points that they were made from.
+"""Provenance: the points that each number of a program under construction was made from. They
+decide whether the interpreter would record the number as a node.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from gradcli.record import Record
 
 
 class Links(Record):
-    """What a number was made from: points, and numbers of loops that are still being gone through.
+    """The points, and the params of open loops, that a number was made from.
 
     Fields:
-        may: what it is made from on some way.
-        must: what it is made from on every way.
+        may: those on some path.
+        must: those on every path.
     """
 
     __slots__ = ("may", "must")
@@ -36,7 +36,7 @@ class Links(Record):
     must: frozenset[int]
 
     def joined(self, other: Links) -> Links:
-        """What holds of both."""
+        """Return the links that hold on either of two paths."""
         return Links(self.may | other.may, self.must & other.must)
 
 
@@ -46,10 +46,10 @@ _OF_LEAVES = Links(frozenset({_LEAF}), frozenset({_LEAF}))  # which leaf it is, 
 
 
 class Connections:
-    """The links of one program's values, as far as it is written.
+    """The links of the values of one program under construction.
 
     Fields:
-        asked: how often links have been asked for.
+        asked: the number of queries.
     """
 
     def __init__(self) -> None:
@@ -64,50 +64,50 @@ class Connections:
         self._read: list[tuple[list[Instruction], int]] = []
 
     def plain(self, v: Value) -> None:
-        """Note a value that is no node."""
+        """Record a value that is no node."""
         self._links[v.number] = NONE
 
     def source(self, v: Value) -> None:
-        """Note a value that may be a node of its own."""
+        """Record a value that may be a node of its own."""
         self._nodes.add(v.number)
 
     def point(self, v: Value) -> None:
-        """Note a value that is a node of its own."""
+        """Record a value that is a node of its own."""
         self._nodes.add(v.number)
         self._points.add(v.number)
 
     def leaf(self, v: Value) -> None:
-        """Note a value that is a leaf of the program's own graph."""
+        """Record a value that is a leaf of the program's own graph."""
         self._leaves.add(v.number)
 
     def begin(self, params: Iterable[Value], initial: Callable[[], Sequence[Operand]]) -> None:
-        """Take the params of a loop that is being gone through for what they are at first."""
+        """Give the params of an open loop the links of their initial values."""
         self._begun.update({v.number: (initial, k) for k, v in enumerate(params)})
 
     def carried(
         self, params: Sequence[Value], body: Sequence[Instruction], then: Sequence[Operand]
     ) -> list[Links]:
-        """The links of the params of a loop, with those of what they are in the next turn."""
+        """Return the links of the params of a loop, joined with those of their next values."""
         self._body(body)
         pairs = zip(params, then, strict=True)
         return [self._open(self._of(v).joined(self._of(x))) for v, x in pairs]
 
     def hold(self, params: Sequence[Value], links: Sequence[Links]) -> bool:
-        """Take params for what has these links; whether they were."""
+        """Give params these links. True if they had them before."""
         held = [self._open(self._of(v)) for v in params]
         self._links.update(zip([v.number for v in params], links, strict=True))
         return held == links
 
     def close(self, points: Iterable[Value]) -> None:
-        """Note that nothing is differentiated by some points any more."""
+        """Record that nothing is differentiated by some points any more."""
         self._closed.update(v.number for v in points)
 
     def of(self, x: Operand, written: Sequence[list[Instruction]]) -> Links:
-        """The links of an operand, in open blocks, the outermost first."""
+        """Return the links of an operand, given the open blocks, the outermost first."""
         return self._open(self.every(x, written))
 
     def every(self, x: Operand, written: Sequence[list[Instruction]]) -> Links:
-        """Likewise with the points by which nothing is differentiated any more."""
+        """Return the links of an operand, including closed points."""
         self.asked += 1
         self._follow(written)
         return self._of(x)
@@ -116,15 +116,15 @@ class Connections:
         return Links(links.may - self._closed, links.must - self._closed)
 
     def is_node(self, links: Links) -> bool:
-        """Whether a number of these links surely is a node."""
+        """True if a number with these links is certainly a node."""
         return not links.must.isdisjoint(self._points)
 
     def forget(self, body: list[Instruction], start: int) -> None:
-        """Note that a block has become another from an instruction on."""
+        """Forget a block from an instruction on, after a rewrite."""
         self._read = [(b, min(at, start) if b is body else at) for b, at in self._read]
 
     def _follow(self, written: Sequence[list[Instruction]]) -> None:
-        """Read on in open blocks."""
+        """Read the new instructions of open blocks."""
         before = {id(body): at for body, at in self._read}
         self._read = []
         for body in written:

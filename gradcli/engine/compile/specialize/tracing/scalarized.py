@@ -1,9 +1,9 @@
-"""Tensors with dimensions, of known shape and few elements: each element is a number, and what is
-done to the tensor is done to them, one after the other.
+"""Scalarized tensors: few elements of known number, each a number of its own. An op on the tensor
+becomes an op on each element.
 
-An op's value on an array is made of its values on numbers where its entry says that these are the
-same to the last bit. What the interpreter records as one node are several here; they are written
-so that the cotangents of each element come together in its order.
+This is done only if the op's entry says that its values on numbers have the same bits as its value
+on an array. One node of the interpreter becomes several here. They are emitted in an order in which
+the cotangents of each element add up as in the interpreter.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from gradcli.engine.values.data import np
 from gradcli.errors import GradError
 
 MOST = 64
-"""Elements of a tensor that is done element by element."""
+"""The most elements of a scalarized tensor."""
 
 _TYPES = {dtype: name for name, dtype in DTYPES.items()}
 
@@ -30,13 +30,13 @@ Tree: TypeAlias = "int | tuple[Tree, Tree]"
 
 
 class Vectors:
-    """The tensors with dimensions: what is done to their elements goes to a trace."""
+    """Emits ops on the elements of scalarized tensors."""
 
     def __init__(self, trace: Any) -> None:
         self._trace = trace
 
     def takes(self, op: Op, args: Sequence[Any]) -> bool:
-        """Whether an op on these is one on tensors with dimensions."""
+        """True if an op with these arguments is one on tensors with dimensions."""
         if op.variadic and op.value.by_elements is not None:
             return True
         return any(isinstance(a, Vector) or (isinstance(a, Tensor) and a.shape) for a in args)
@@ -48,7 +48,7 @@ class Vectors:
         visible: bool | None,
         dense: bool = True,
     ) -> Any:
-        """A tensor of these numbers; of a single one that has no dimensions it is 0-d."""
+        """Return a tensor of these numbers; a 0-d one if it has no dimensions."""
         if not shape:
             found = self._trace.cell(numbers[0], visible=visible)
             found.frozen = True  # it may lie on the memory of others
@@ -63,18 +63,18 @@ class Vectors:
         return Vector(numbers, shape, visible, self._trace, dense)
 
     def types(self, dtype: str, shape: Sequence[int]) -> list[str]:
-        """Of which types the values are that a tensor is made of: those of its elements."""
+        """Return the types of the elements of a tensor."""
         count = int(np.prod(shape))
         if not 0 < count <= MOST:
             raise self._too_large(count)
         return [_TYPES[dtype]] * count
 
     def given(self, values: Sequence[Symbol], shape: Sequence[int], visible: bool | None) -> Any:
-        """A tensor that comes from outside."""
+        """Return a tensor that is an input."""
         return self.made(values, shape, visible)
 
     def of_known(self, x: Tensor, *, visible: bool | None = False) -> Vector:
-        """A tensor whose elements are known."""
+        """Return a tensor with known elements."""
         if x.dtype not in DTYPES.values():
             raise self.refused(f"a tensor of {x.dtype}")
         if not 0 < x.data.size <= MOST:
@@ -84,7 +84,7 @@ class Vectors:
         return found
 
     def do(self, op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
-        """What an op makes of numbers and tensors."""
+        """Return the result of an op on numbers and tensors."""
         args = [self.of_known(x) if isinstance(x, Tensor) and x.shape else x for x in args]
         if op.value.body is not None:
             try:
@@ -100,11 +100,11 @@ class Vectors:
         raise self._refused(op)
 
     def laid_as(self, number: Any, other: Any) -> Any:
-        """A number that takes the place of another."""
+        """Return a number that replaces another."""
         return number
 
     def owned(self, op: Op, found: Any, args: Sequence[Any]) -> Any:
-        """What an op made of others gives a program that calls it."""
+        """Return the result of a composite op."""
         return found
 
     def _refused(self, op: Op) -> Exception:
@@ -113,7 +113,7 @@ class Vectors:
     # --- elements that are taken -------------------------------------------------------------
 
     def _moved(self, op: Op, x: Any, params: Mapping[str, Any]) -> Any:
-        """A part of the elements, in another order or shape."""
+        """Return some of the elements, in another order or shape."""
         if not isinstance(x, Vector):
             raise self._refused(op)
         places = np.arange(len(x.numbers)).reshape(x.shape)
@@ -132,7 +132,7 @@ class Vectors:
         return self.made(part, taken.shape, x.visible, dense)
 
     def _part(self, chosen: Sequence[Any], others: Sequence[Any]) -> list[Any]:
-        """Numbers that stand in a tensor with others, taken from it."""
+        """Return numbers taken from a tensor that has other elements, too."""
         found = [ops.passed(x) if _is_symbol(x) else x for x in chosen]
         for other in others if found and _is_symbol(found[0]) else ():
             if _is_symbol(other):
@@ -169,7 +169,7 @@ class Vectors:
         return self.made(found, shape, visible and self._trace.recording, dense)
 
     def _column(self, op: Op, x: Any, shape: Sequence[int], count: int) -> Sequence[Any]:
-        """An argument's number for each element of the result."""
+        """Return an argument's number for each element of the result."""
         if isinstance(x, Vector) and x.shape == tuple(shape):
             return x.numbers
         if isinstance(x, Vector) and len(x.numbers) > 1:
@@ -184,7 +184,9 @@ class Vectors:
         return self._shared(number, count)
 
     def _shared(self, number: Any, count: int) -> Sequence[Any]:
-        """A number for each of several elements, whose cotangents are added up as those are."""
+        """Return a number for each element, so that their cotangents add up in the interpreter's
+        order.
+        """
         found: list[Any] = [None] * count
 
         def share(node: Any, tree: Tree) -> None:
@@ -200,7 +202,7 @@ class Vectors:
     # --- what entries ask --------------------------------------------------------------------
 
     def total(self, x: Any) -> Any:
-        """The sum of the elements."""
+        """Return the sum of the elements."""
         if not isinstance(x, Vector) or len(x.shape) != 1 or x.type != "float":
             raise self.refused("a sum of what is no vector of floats")
 
@@ -215,7 +217,7 @@ class Vectors:
         return self._trace.cell(number, visible=x.visible)
 
     def product(self, a: Any, b: Any) -> Any:
-        """The inner product of two vectors, added up as NumPy does."""
+        """Return the inner product of two vectors, in NumPy's order of summation."""
         several = [x for x in (a, b) if isinstance(x, Vector) and len(x.shape) == 1]
         if len(several) < 2 or a.shape != b.shape or {a.type, b.type} != {"float"}:
             raise self.refused("a product that is none of two vectors of floats")
@@ -226,7 +228,7 @@ class Vectors:
         return self._trace.cell(number, visible=None if None in seen else any(seen))
 
     def stacked(self, parts: Sequence[Any], dim: Any) -> Any:
-        """A vector of numbers and 0-d tensors."""
+        """Return a vector of numbers and 0-d tensors."""
         found = [x.number if isinstance(x, Cell) else x for x in parts]
         if dim != 0 or not all(is_number(x) and number_type(x) == "float" for x in found):
             raise self.refused("tensors are put together that are no single floats")
@@ -244,19 +246,19 @@ class Vectors:
         return TooLarge(f"a tensor of {count} elements", self._trace.span)
 
     def refused(self, reason: str) -> Exception:
-        """That what stands here cannot be compiled."""
+        """Return the error that this place cannot be compiled."""
         found: Exception = self._trace.refused(reason)
         return found
 
 
 def _is_symbol(x: Any) -> bool:
-    """Whether it is a float that derivatives may go through."""
+    """True for an unknown float."""
     return isinstance(x, Symbol) and number_type(x) == "float"
 
 
 def sum_order(count: int) -> Tree:
-    """How NumPy adds up elements of one row, up to 128: one after the other, or eight sums side by
-    side and then what is left.
+    """Return NumPy's order of summation of up to 128 elements of a row, as a tree: sequential below
+    eight, else eight partial sums and then the rest.
     """
     whole = count - count % 8
     sums: list[Tree] = list(range(8 if whole else 1))

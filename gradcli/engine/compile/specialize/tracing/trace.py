@@ -1,5 +1,5 @@
-"""Doing ops while a program is specialized: on what is known at once, on anything else by writing
-them down.
+"""Ops during specialization: an op on known values is computed at once, any other emits an
+instruction.
 """
 
 from __future__ import annotations
@@ -37,22 +37,21 @@ MOST = 20_000
 
 
 class Trace(Builder):
-    """Writes down what is not known.
+    """Emits the instructions of a typed program.
 
     Fields:
-        connections: which numbers are nodes of the graph that the interpreter records.
-        recording: off inside `no_grad`: derivatives do not go through what is done there.
-        tensors: does what is done to tensors with dimensions.
-        constants: makes the arrays that are known, before all else.
-        dense: the arrays, by number, that are known to be contiguous in memory.
-        spread: those that show one number at all places.
-        requires_grad: whether a tensor does, as the program sees it.
-        differentiates: whether derivatives are asked of the program.
-        splits: whether a value is one thing or another by the way that has been taken.
-        objects: the lists and tensors that have been changed in the branches and loops that are
-            open, the innermost last: what they held before, by identity.
-        steps, deepest: turns of loops and calls that have been followed, and how many calls were
-            within each other.
+        connections: tells which numbers are nodes of the interpreter's graph.
+        recording: false inside `no_grad`; no derivative passes ops done there.
+        tensors: does ops on tensors with dimensions.
+        constants: instructions that make known arrays; they go before all others.
+        dense: the numbers of the arrays that are certainly contiguous.
+        spread: the numbers of the arrays that show one number at all places.
+        requires_grad: a tensor requires grad, as the program sees it.
+        differentiates: the question asks derivatives of the program.
+        splits: a value may be of two kinds, depending on the path taken.
+        objects: for each open branch and loop, the innermost last: the lists and tensors changed in
+            it, by identity, with their content before.
+        steps, deepest: the number of turns and calls followed, and the greatest depth of calls.
     """
 
     def __init__(self, span: Span, tensors: Callable[[Trace], Any]) -> None:
@@ -78,23 +77,23 @@ class Trace(Builder):
     # --- what was made and changed when --------------------------------------------------
 
     def tick(self) -> int:
-        """The next point of time."""
+        """Advance the clock and return it."""
         self._clock += 1
         return self._clock
 
     def cell(self, number: Any, *, visible: bool | None = False) -> Cell:
-        """A new 0-d tensor."""
+        """Return a new tensor."""
         self.requires_grad |= visible is True
         return Cell(number, visible, self.tick(), self)
 
     def born(self, value: Any) -> int:
-        """When a list or tensor was made, or first seen."""
+        """Return the time when a list or tensor was made or first seen."""
         if isinstance(value, Cell):
             return value.birth
         return self._births.setdefault(id(value), (value, self.tick()))[1]
 
     def touch(self, value: Any) -> None:
-        """Note what a list or tensor holds, which is to be changed."""
+        """Record the content of a list or tensor before a change."""
         if id(value) in self._frozen:
             raise self.refused("a list is changed that others may hold")
         if self.objects:
@@ -102,7 +101,7 @@ class Trace(Builder):
 
     @contextmanager
     def untouched(self, reason: str) -> Iterator[None]:
-        """Hold what is done inside to change no list or tensor that was there before."""
+        """Refuse a change of an older list or tensor inside the context."""
         since, opened = self.tick(), len(self.objects)
         self.objects.append({})
         try:
@@ -125,7 +124,7 @@ class Trace(Builder):
                 self.objects[-1].setdefault(key, entry)
 
     def freeze(self, value: list[Any]) -> None:
-        """Let a list not be changed: it is not known who else holds it."""
+        """Refuse later changes of a list, because unknown code may hold it."""
         self._frozen[id(value)] = value
 
     # --- instructions --------------------------------------------------------------------
@@ -137,7 +136,7 @@ class Trace(Builder):
         self.put(instruction)
 
     def look_at(self, i: Instruction) -> None:
-        """Take down how the array lies that an op gives."""
+        """Record the memory layout of the array that an op returns."""
         if isinstance(i, DoSeveral):
             places = (k for k in range(len(i.targets)) if result_in_order(i, k))
             self.dense.update(i.targets[k].number for k in places)
@@ -149,18 +148,18 @@ class Trace(Builder):
             self.dense.add(i.target.number)
 
     def put(self, instruction: Instruction) -> None:
-        """Put an instruction at the end that has been counted."""
+        """Append an instruction that has been counted before."""
         super().add(instruction)
         self.look_at(instruction)
 
     @property
     def depth(self) -> int:
-        """How many blocks are open."""
+        """The number of open blocks."""
         return len(self._open)
 
     @property
     def innermost(self) -> list[Instruction]:
-        """The innermost block that is open."""
+        """The innermost open block."""
         return self._open[-1]
 
     def is_dense(self, x: Symbol) -> bool:
@@ -181,30 +180,30 @@ class Trace(Builder):
         return found
 
     def stack(self) -> int:
-        """A new stack."""
+        """Return the number of a new stack."""
         self._stacks += 1
         return self._stacks - 1
 
     def links(self, x: Operand) -> Links:
-        """What an operand is made from, by which something is still differentiated."""
+        """Return the points, still differentiated by, that an operand is made from."""
         return self.connections.of(x, self._open)
 
     def nodes(self, x: Operand) -> Links:
-        """All nodes that an operand is made from."""
+        """Return all points that an operand is made from."""
         return self.connections.every(x, self._open)
 
     def leave(self, when: Any, reason: str) -> None:
-        """Leave the code where a condition holds."""
+        """Bail out if a condition holds."""
         self.add(Leave(self.span, operand(when), reason))
 
     def refused(self, reason: str) -> NotCompilable:
-        """That what stands here cannot be compiled."""
+        """Return the error that this place cannot be compiled."""
         return NotCompilable(reason, self.span)
 
     # --- ops -----------------------------------------------------------------------------
 
     def do(self, op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
-        """What an op makes of numbers and 0-d tensors."""
+        """Return the result of an op."""
         if not all(map(is_known, params.values())):
             raise self.refused(f"`{op.name}` has a parameter that is not known before it runs")
         params = {n: p for n, p in params.items() if not _is_default(op, n, p)}
@@ -233,8 +232,8 @@ class Trace(Builder):
         return found
 
     def _folded(self, found: Any, number: Symbol, args: Sequence[Any]) -> Any:
-        """What an op gives that is one node above those of its parts: what comes to it is added up
-        before it goes on.
+        """Return the result of an op that is one node above those of its parts, so that its
+        cotangents are added before they go on.
         """
         inside = [a.number if isinstance(a, Cell) else a for a in args]
         if any(isinstance(a, Symbol) and a.value.number == number.value.number for a in inside):
@@ -256,7 +255,7 @@ class Trace(Builder):
         return self.cut(Symbol(made, self))
 
     def _type(self, op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> str:
-        """The type of an op's value on numbers."""
+        """Return the type of an op's value on numbers."""
         dtype = op.statics.dtype(*args, **params) if callable(op.statics.dtype) else None
         if dtype in _TYPES:
             return _TYPES[dtype]
@@ -287,7 +286,7 @@ class Trace(Builder):
     def _check_dtype(
         self, op: Op, args: Sequence[Any], inside: Sequence[Any], params: Any, number: Any
     ) -> None:
-        """Refuse what a tensor does otherwise than the number in it, as `Op.value_on_tensors`."""
+        """Refuse an op whose result on tensors has another dtype than on their numbers."""
         types = {number_type(x) for x in inside if x is not None}
         found = number_type(number)
         if found == "float" and "float" in types and "dtype" not in params:
@@ -298,7 +297,7 @@ class Trace(Builder):
         raise self.refused(f"`{op.name}` of tensors of {dtype} differs from that of numbers")
 
     def _save(self, op: Op, args: Sequence[Any], made: Cell) -> None:
-        """Note which of the numbers the op's rules read that can be asked for."""
+        """Mark the tensors that the op's rules read as saved."""
         if not self.recording or number_type(made.number) != "float":
             return
         if op.tape.guards_out:
@@ -312,13 +311,13 @@ class Trace(Builder):
                         other.saved = True
 
     def cut(self, number: Any) -> Any:
-        """The same number, which no derivative goes through."""
+        """Return the same number, detached from derivatives."""
         if not isinstance(number, Symbol) or not is_floating(number.type):
             return number
         return self._same(ops.detached, number.value)
 
     def point(self, number: Any) -> Symbol:
-        """A value of its own that is the same float or array."""
+        """Return a new value equal to a float or array."""
         return self._same(ops.copied, operand(number))
 
     def _same(self, op: Op, x: Operand) -> Symbol:
@@ -331,7 +330,7 @@ class Trace(Builder):
     def change(
         self, op: Op, x: Cell, rest: Sequence[Any], params: Mapping[str, Any] | None = None
     ) -> None:
-        """Change a tensor in place to what an op makes of it."""
+        """Change a tensor in place by an op."""
         if x.whole and x.base is not None and not x.visible:
             with self.unrecorded():
                 self.change(op, x.base[0], rest, params)
@@ -342,7 +341,7 @@ class Trace(Builder):
 
     @contextmanager
     def unrecorded(self) -> Iterator[None]:
-        """Let what is done inside be recorded by nobody."""
+        """Switch recording off inside the context."""
         before, self.recording = self.recording, False
         try:
             yield
@@ -350,7 +349,7 @@ class Trace(Builder):
             self.recording = before
 
     def put_in(self, x: Cell, number: Any) -> None:
-        """Let a tensor that nothing is recorded of hold another number."""
+        """Put another number into a tensor, unrecorded."""
         if x.whole and x.base is not None:
             with self.unrecorded():
                 return self.put_in(x.base[0], number)
@@ -382,7 +381,7 @@ class Trace(Builder):
             raise self.refused(f"a tensor is changed in place {reason}")
 
     def truth(self, value: Any) -> Any:
-        """A condition's value, a bool or a symbol of one."""
+        """Return the truth of a condition: a bool or a symbol of one."""
         number = value.number if isinstance(value, Cell) else value
         if not isinstance(number, Symbol):
             return bool(number)
@@ -390,25 +389,25 @@ class Trace(Builder):
 
 
 def content(value: Any) -> Any:
-    """What a list or tensor holds."""
+    """Return the content of a list or tensor."""
     if isinstance(value, Cell):
         return value.stored, value.grad, value.leaf, value.visible, value.saved
     return tuple(value)
 
 
 CONTENTS = 2
-"""How much of the content of a tensor are values; flags are behind them."""
+"""The number of values in the content of a tensor; its flags follow."""
 
 
 def flags(a: Sequence[Any], b: Sequence[Any]) -> tuple[bool, bool | None, bool]:
-    """The flags of a tensor that has these contents on two ways: it is a leaf, visible, saved."""
+    """Merge the flags of a tensor from its contents on two paths: leaf, visible, saved."""
     *_, leaf, visible, saved = a
     *_, other_leaf, other_visible, other_saved = b
     return leaf or other_leaf, visible if visible is other_visible else None, saved or other_saved
 
 
 def restore(value: Any, held: Any) -> None:
-    """Let a list or tensor hold that again."""
+    """Restore the content of a list or tensor."""
     if isinstance(value, Cell):
         value.number, value.grad, value.leaf, value.visible, value.saved = held
     else:
@@ -416,7 +415,7 @@ def restore(value: Any, held: Any) -> None:
 
 
 def _is_default(op: Op, name: str, value: Any) -> bool:
-    """Whether a parameter has the value that it has where it is left out; a tensor never has."""
+    """True if a parameter has its default value."""
     default = op.params.get(name, REQUIRED)
     plain = type(value) in SCALARS or isinstance(value, (str, tuple))
     return plain and bool(value == default)

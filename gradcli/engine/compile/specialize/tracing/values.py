@@ -1,5 +1,5 @@
-"""What a name may hold while a program is specialized: Python's own values where they are known, a
-`Symbol` for a number that is not, and these.
+"""The values that a name may hold during specialization: Python values if known, a `Symbol` for an
+unknown number, and the classes below.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from gradcli.engine.values.data import NUMBERS
 
 
 class Cell(Carrier):
-    """A tensor that is one value of the typed program, be it 0-d or an array: what holds it sees
-    each change in place.
+    """A tensor that is one value of the typed program: 0-d, or an array. All its holders see a
+    change in place.
 
     Fields:
-        visible: whether it requires grad, as the program sees it; None where that is not known.
-        leaf: whether it is a leaf that does.
-        saved: whether a rule reads the number, which must not be changed in place any more.
-        frozen: whether it is not known who else holds the same memory.
-        birth: when it was made, by the trace's clock.
-        base: the tensor of which it is a view, and what that was then.
-        whole: whether as a view it shows all of that.
-        grad: what the program's own passes have left there.
+        visible: it requires grad, as the program sees it; None if unknown.
+        leaf: it is a leaf that requires grad.
+        saved: a rule reads its number, so a change in place is no longer allowed.
+        frozen: unknown code may hold the same memory.
+        birth: the time of its creation, by the trace's clock.
+        base: the tensor that it is a view of, and the number of that tensor then.
+        whole: as a view, it shows all of its base.
+        grad: the gradient left by the program's own passes.
         replaced: whether its `data` has been set, which views made before do not show.
     """
 
@@ -54,7 +54,7 @@ class Cell(Carrier):
 
     @property
     def number(self) -> Any:
-        """The number in it, or the array that it is: a view shows what its base is now."""
+        """Its number or array. A view shows the present number of its base."""
         if self.base is not None and self.base[0].number is not self.base[1]:
             if not self.whole or self.base[0].replaced:
                 raise NotCompilable("a view is read whose base has changed", self._builder.span)
@@ -67,18 +67,18 @@ class Cell(Carrier):
 
     @property
     def stored(self) -> Any:
-        """Likewise behind a branch or turn, where it is too late to read a view anew."""
+        """Its number or array after a branch or turn, where a view cannot be read again."""
         if self.base is not None and self.base[0].number is not self.base[1]:
             raise NotCompilable("a view is read whose base has changed", self._builder.span)
         return self._number
 
     @property
     def goes_back(self) -> bool:
-        """Whether the program goes back through the graph that it may be in."""
+        """True if the program itself takes gradients."""
         return self._builder.graph is not None
 
     def let_go(self) -> None:
-        """Note that it is not known any more who holds its memory."""
+        """Record that unknown code may hold its memory."""
         self.frozen = True
         if self.base is not None:
             self.base[0].let_go()
@@ -107,9 +107,12 @@ class Cell(Carrier):
 
 
 class Vector(Carrier):
-    """A tensor with dimensions, of known shape: `numbers` are its elements, in their order. It is
-    never changed. `visible` is as of a 0-d tensor; it is `dense` if it is known that its elements
-    lie side by side in memory.
+    """A scalarized tensor: one number for each element. It is immutable.
+
+    Fields:
+        numbers: its elements, in order.
+        visible: it requires grad, as the program sees it; None if unknown.
+        dense: the interpreter's tensor is certainly contiguous.
     """
 
     __slots__ = ("_builder", "dense", "numbers", "shape", "visible")
@@ -146,8 +149,8 @@ class Vector(Carrier):
 
 
 class Frame:
-    """The names of one call of a function: what its slots hold, the frame around it, and when it
-    was made.
+    """The slots of one call of a function, with the enclosing frame and the time of its
+    creation.
     """
 
     __slots__ = ("birth", "live", "parent", "slots")
@@ -159,14 +162,14 @@ class Frame:
         self.slots: dict[Any, Any] = {}
 
     def holder(self, slot: int) -> Frame:
-        """The frame whose slot it is."""
+        """Return the frame that has the slot."""
         frame = self
         while slot not in frame.slots and frame.parent is not None:
             frame = frame.parent
         return frame
 
     def around(self) -> list[Any]:
-        """What the names of the frames around hold."""
+        """Return the values of the enclosing frames."""
         found: list[Any] = []
         outer = self.parent
         while outer is not None:
@@ -187,7 +190,7 @@ class Closure:
 
 
 class Range:
-    """A `range` of which a bound is not known; its step is."""
+    """A `range` with an unknown bound and a known step."""
 
     __slots__ = ("start", "step", "stop")
 
@@ -198,8 +201,11 @@ class Range:
 
 
 class Each:
-    """What `enumerate` and `zip` give: items that are gone through once, of lists with what these
-    hold.
+    """An iterator made by `enumerate` or `zip`.
+
+    Fields:
+        items: its items; None after iteration.
+        sources: the lists that it reads, with their items at its creation.
     """
 
     __slots__ = ("items", "sources")
@@ -212,7 +218,7 @@ class Each:
 
 
 class Row:
-    """An item of a tensor that something goes through: it is taken when its turn has come."""
+    """An item of a tensor in an iteration; it is read when its turn comes."""
 
     __slots__ = ("at", "tensor")
 
@@ -222,14 +228,14 @@ class Row:
 
 
 def taken(item: Any) -> Any:
-    """What an item is, when its turn has come."""
+    """Return an item when its turn comes."""
     if isinstance(item, Row):
         return ops.getitem(item.tensor, index=item.at)
     return tuple(map(taken, item)) if type(item) is tuple else item
 
 
 class Text:
-    """A text made of values that are not known: `make` of them."""
+    """A text made from unknown values by `make`."""
 
     __slots__ = ("make", "values")
 
@@ -239,7 +245,7 @@ class Text:
 
 
 class Transform:
-    """A function made of another: `call` gives what it gives for arguments."""
+    """A function made from another by a transform; `call` applies it to arguments."""
 
     __slots__ = ("call",)
 
@@ -248,8 +254,9 @@ class Transform:
 
 
 class Either:
-    """A value that is one thing where `test` is true, else another: numbers of two types, or a
-    number and a 0-d tensor, in the order of their kinds.
+    """A value of one of two kinds, stored with a type flag: `then` if `test` is true, else
+    `orelse`. The kinds are two types of numbers, or a number and a 0-d tensor, in the order of
+    their kinds.
     """
 
     __slots__ = ("orelse", "test", "then")
@@ -260,12 +267,12 @@ class Either:
         self.orelse = orelse
 
     def kinds(self) -> dict[tuple[bool, str], Any]:
-        """What it may be, by kind."""
+        """Return its two possible values by kind."""
         return {kind(self.then): self.then, kind(self.orelse): self.orelse}
 
 
 class Own:
-    """A function with derivative rules of its own: its methods by name."""
+    """A function with its own derivative rules: its methods by name."""
 
     __slots__ = ("methods", "name")
 
@@ -275,10 +282,11 @@ class Own:
 
 
 class Context:
-    """What an own function's `ctx` is: `forward` leaves on it what the rules need.
+    """The `ctx` of an own function, on which `forward` saves values for the rules.
 
     Fields:
-        depth: of how many open blocks it is: it is written to in no branch and no loop.
+        depth: the number of open blocks at its creation. Code in a branch or loop may not write to
+            it.
     """
 
     __slots__ = ("constants", "depth", "fields", "needs_input_grad", "saved")
@@ -292,7 +300,7 @@ class Context:
 
 
 class Conflict:
-    """What a name holds that got different things on different ways: reading it cannot be said."""
+    """Stands for a name with values that do not merge on different paths; reading it is refused."""
 
     __slots__ = ("reason",)
 
@@ -301,7 +309,7 @@ class Conflict:
 
 
 class Maybe:
-    """A value that a name has only where `assigned` is true."""
+    """A value that a name has only if `assigned` is true."""
 
     __slots__ = ("assigned", "value")
 
@@ -311,35 +319,35 @@ class Maybe:
 
 
 MISSING: Any = Conflict("a name has no value")
-"""What a name holds that has got nothing."""
+"""The value of an unassigned name."""
 
 DEAD: Any = Conflict("nothing reads it")
-"""What a name holds on a way on which nobody reads it."""
+"""The value of a name on a path on which nothing reads it."""
 
 
 def is_number(value: Any) -> bool:
-    """Whether it is a number, known or not."""
+    """True for a number, known or unknown."""
     return type(value) in NUMBERS or type(value) is Symbol
 
 
 def is_whole(value: Any) -> bool:
-    """Whether it is a tensor that is one array of the typed program."""
+    """True for a tensor that is one array of the typed program."""
     return isinstance(value, Cell) and is_array(number_type(value.number))
 
 
 def number_type(value: Any) -> str:
-    """The type of a number, known or not."""
+    """Return the type of a number, known or unknown."""
     return type_of(value.value if type(value) is Symbol else value)
 
 
 def kind(value: Any) -> tuple[bool, str]:
-    """Whether it is a tensor, and the type of its number."""
+    """Return whether a value is a tensor, and the type of its number."""
     is_cell = isinstance(value, Cell)
     return is_cell, number_type(value.number if is_cell else value)
 
 
 def kinds(value: Any) -> dict[tuple[bool, str], Any]:
-    """What a value may be, by kind; nothing where it is no number or 0-d tensor."""
+    """Return the possible values by kind; empty unless it is a number or 0-d tensor."""
     if isinstance(value, Either):
         return value.kinds()
     return {kind(value): value} if is_number(value) or isinstance(value, Cell) else {}
@@ -364,7 +372,7 @@ _UNKNOWN = (
 
 
 def is_known(value: Any) -> bool:
-    """Whether all of a value is known: nothing in it is specialized."""
+    """True if all of a value is known."""
     if isinstance(value, (list, tuple)):
         return all(map(is_known, value))
     if type(value) is slice:

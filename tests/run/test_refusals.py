@@ -5,7 +5,7 @@ import re
 import pytest
 
 from gradcli.errors import GradError
-from gradcli.program import load
+from gradcli.program import Limits, Options, load
 
 MODULES = {
     **{
@@ -178,7 +178,7 @@ REFUSED = {
         "'{} {0}'.format(1)",
         "'{0} {}'.format(1)",
         "'{!z}'.format(1)",
-        "'{:{:{}}}'.format(1, 2, 3)",
+        "'{:{:{}}}'.format(1, 2, '')",
         "'{0.}'.format(1)",
         "'{0[}'.format(1)",
         "f'{1:zz}'",
@@ -520,3 +520,18 @@ def test_every_program_is_refused_by_its_code(code):
         if found is None or (found.code, found.span is None) != (code, False):
             wrong[program] = found
     assert not wrong
+
+
+GROWING = ["l + l", "l += l", "l += l[:]", "[*l, *l]", "l * 2", "2 * l", "l *= 2", "l[0:0] = l", "l.extend(l)", "list(range(10 ** 6))",
+           "s * 20", "s + s * 9", "s.center(10 ** 6)", "s.ljust(10 ** 6)", "s.replace('a', 'bbbbbbbbbb')", "s.join(['b'] * 20)", "f'{1:1000000}'",
+           "'%1000000d' % 1", "'%*d' % (10 ** 6, 1)", "'{:1000000}'.format(1)", "zeros(10 ** 6)", "arange(10 ** 6)", "eye(1000)", "rand(1000, 1000)", "linspace(0, 1, 10 ** 6)",
+           "np.linspace(0, 1, 10 ** 6)", "np.r_[0:1:1e-6]", "np.random.rand(10 ** 6)", "randperm(10 ** 6)", "ones(2).new_zeros(10 ** 6)", "ones(2).new(10 ** 6)", "full((1000, 1000), 2)",
+           "logspace(0, 1, 10 ** 6)", "multinomial(ones(3), 10 ** 6, True)", "randint(5, (10 ** 6,))", "normal(0.0, 1.0, (10 ** 6,))", "LongTensor(10 ** 6)", "np.histogram([1], 10 ** 6)"]  # fmt: skip
+
+
+@pytest.mark.parametrize("growth", GROWING)
+def test_what_takes_too_much_memory_is_refused_before_it_does(growth):
+    text = f"import numpy as np\nl = ['a'] * 70000\ns = 'a' * 100000\n{growth}"
+    with pytest.raises(GradError) as caught:
+        load(text).run(options=Options(limits=Limits(memory=900_000)))
+    assert caught.value.diagnostics[0].code == "memory-limit", growth

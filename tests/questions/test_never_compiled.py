@@ -1,7 +1,9 @@
 """`--compile never` makes no code, whatever is asked, and `always` asks no interpreter."""
 
+import numpy as np
 import pytest
 
+from gradcli.program import Options, load
 from gradcli.questions.coded.compiled import Compiled
 
 TEXT = ["-e", "input x = 1.5", "-e", "x ** 3"]
@@ -51,3 +53,24 @@ def test_rows_are_answered_by_code_if_it_is_asked_for_and_never_else(cli, made, 
     assert made == []
     assert cli(*line, "--compile", "always", stdin=stdin)[:2] == (0, expected)
     assert made
+
+
+GIVEN = {
+    "floats": [k / 4 for k in range(70)],
+    "ints": [*range(70)],
+    "truths": [k % 3 == 0 for k in range(70)],
+    "ints and floats": [*range(69), 0.5],
+}
+
+
+@pytest.mark.parametrize("given", GIVEN)
+@pytest.mark.parametrize("make", [list, np.array])
+def test_an_array_of_another_kind_is_to_code_what_it_is_to_a_run(made, given, make):
+    program = load("input v: float[70]\n(v * v).sum() + v[3]")
+    never, always = (
+        program.grad(v=make(GIVEN[given]), options=Options(compile=compiled))
+        for compiled in ("never", "always")
+    )
+    assert made
+    assert always.value == never.value
+    assert np.array_equal(always.grad["v"], never.grad["v"])

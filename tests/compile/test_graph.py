@@ -91,6 +91,16 @@ def test_what_cannot_be_compiled_says_why(text):
     assert REFUSED[text] in answered(HEAD + text, "always")[0]
 
 
+@pytest.mark.parametrize(
+    "given", ["gradient=tensor(2.0)", "tensor(2.0), inputs=[w]", "tensor(2.0), gradient=x", "foo=1"]
+)
+def test_backward_takes_its_arguments_by_name(given):
+    text = f"{HEAD}(w * x).sum().backward({given})\nw.grad"
+    run, code = answered(text, "never"), answered(text, "always")
+    assert run == code or "`.backward()` of what is known only when it runs" in code[0]
+    assert ("cannot be called" in run[0]) is (run != code)
+
+
 @pytest.mark.parametrize("text", ["lambda: x", "[sin, lambda: x]", "grad(sin)", "type([x])"])
 def test_a_function_is_no_result(text):
     assert answered(HEAD + text, "always") == answered(HEAD + text, "never")

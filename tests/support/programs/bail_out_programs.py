@@ -236,4 +236,39 @@ PROGRAMS = {
         "t = tensor(x, requires_grad=True)\n"
         "G.apply(t, t).backward()",
     ),
+    "a function is called that is no function of the program": ("grad", "type(x)(n) * x"),
+    "a part is set at a place that is known only when it runs": (
+        "grad",
+        "t = w * 1\nt[x] = b\nt.sum()",
+    ),
+    "a part of a tensor is set to what is none": ("run", 't = tensor([x, 1.0]) / 2\nt[0] = "a"'),
+    "what is no tensor of a graph is differentiated by": (
+        "run",
+        't = tensor(x, requires_grad=True)\n(t * 2).backward(inputs=["a"])',
+    ),
+    "a list is changed that others may hold": (
+        "grad",
+        "p = [x]\nfor i in range(n * 40):\n    q = p\n    p = [b]\n    q[0] = 2.0\np[0]",
+    ),
+    "it becomes too large a program": (
+        "grad",
+        "def f(a, d):\n    return a if d == 0 else f(sin(a), d - 1) + f(cos(a), d - 1)\nf(x, 18)",
+    ),
+    "`.k` is not there": (
+        "grad",
+        "class G(Function):\n"
+        "    def forward(ctx, t): return t * 2\n"
+        "    def backward(ctx, g): return g * ctx.k\n"
+        "G.apply(x)",
+    ),
+    "an item holds something else in each turn": (
+        "run",
+        "t = tensor(x, requires_grad=True)\n"
+        "for i in range(300):\n"
+        "    (t * 2).backward()\n"
+        "    g = t.grad\n"
+        "    if i > 5:\n"
+        "        t.grad = None\n"
+        "t.grad",
+    ),
 }

@@ -62,6 +62,10 @@ _OF_TYPE = {"float": 1.0, "int": 1, "bool": True}
 _OF_DTYPE = {typed.DTYPES[type_]: one for type_, one in _OF_TYPE.items()}
 
 
+_OF_BACKWARD = ("gradient", "retain_graph", "create_graph", "inputs")
+"""The parameters of `x.backward()`."""
+
+
 class Calls:
     """The calls of one program.
 
@@ -363,8 +367,9 @@ class Calls:
         if type(receiver) is list:
             return self._of_list(receiver, name, args, keywords)
         if isinstance(receiver, Cell):
+            left = _OF_BACKWARD[len(args) :]
             match name, args:
-                case "backward", _:
+                case "backward", _ if len(args) <= 4 and keywords.keys() <= {*left}:
                     return self.graph.backward_of(receiver, *args, **keywords)
                 case ("requires_grad_", []) | ("requires_grad_", [True]) if not keywords:
                     return self.graph.required(receiver)

@@ -125,14 +125,14 @@ class Graph:
     def backward_of(
         self,
         tensors: Any,
-        weights: Any = None,
+        gradient: Any = None,
         retain_graph: Any = None,
         create_graph: Any = False,
         inputs: Any = None,
     ) -> None:
         """Do `torch.autograd.backward`, or `x.backward(gradient)` of one tensor."""
         self._hold_plain(create_graph)
-        roots, given = self._roots(tensors, weights)
+        roots, given = self._roots(tensors, gradient)
         wanted = None if inputs is None else self._cells(inputs)
         self.backward(roots, given, self._is_kept(retain_graph), wanted)
 

@@ -153,10 +153,6 @@ is_tensor: Op = torch_host(
 )
 
 
-def _is_floating_point(session: Any, x: Any) -> bool:
-    return _dtype(session, x, None).startswith("float")
-
-
 def _floats_of(known: Statics, x: Any) -> Any:
     dtype = like(known.tensor(x))[1]
     return known.number("bool") if dtype is None else known.constant(dtype.startswith("float"))
@@ -164,7 +160,7 @@ def _floats_of(known: Statics, x: Any) -> Any:
 
 is_floating_point: Op = torch_host(
     "is_floating_point",
-    _is_floating_point,
+    lambda session, x: _dtype(session, x, None).startswith("float"),
     args=("input",),
     infer=_floats_of,
     doc="Whether the elements are floats.",
@@ -181,13 +177,9 @@ is_complex: Op = torch_host(
 )
 
 
-def _scalar_tensor(session: Any, value: Any, **options: Any) -> Tensor:
-    return made(float(number(value, "s")), **options)
-
-
 scalar_tensor: Op = torch_host(
     "scalar_tensor",
-    _scalar_tensor,
+    lambda session, value, **options: made(float(number(value, "s")), **options),
     args=("s",),
     params=OPTIONS,
     infer=lambda known, value, **options: inferred(known, (), "float64", options),
@@ -243,13 +235,11 @@ detach: Op = host(
 # memory shared with arrays ----------------------------------------------------------------------
 
 
-def _from_numpy(session: Any, ndarray: Any) -> Tensor:
-    return ndarray if isinstance(ndarray, Tensor) else Tensor(constant_data(ndarray))
-
-
 from_numpy: Op = torch_host(
     "from_numpy",
-    _from_numpy,
+    lambda session, ndarray: (
+        ndarray if isinstance(ndarray, Tensor) else Tensor(constant_data(ndarray))
+    ),
     args=("ndarray",),
     infer=lambda known, ndarray: known.itself(known.tensor(ndarray)),
     doc="A tensor of an array, which is the array: there is one kind of both.",

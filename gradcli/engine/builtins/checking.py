@@ -163,13 +163,11 @@ def _checked(check: _Check, options: Any) -> bool:
     return True
 
 
-def _gradcheck(session: Any, function: Any, inputs: Any, **options: Any) -> bool:
-    return _checked(_Check(session, function, inputs, "gradcheck", options), options)
-
-
 gradcheck: Op = host(
     "gradcheck",
-    _gradcheck,
+    lambda session, function, inputs, **options: _checked(
+        _Check(session, function, inputs, "gradcheck", options), options
+    ),
     args=("func", "inputs"),
     params=_OPTIONS,
     infer=lambda known, *args, **options: known.number("bool"),

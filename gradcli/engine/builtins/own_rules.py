@@ -5,16 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from gradcli.engine.ops.op import Op, host
-from gradcli.engine.ops.statics import Statics
 from gradcli.engine.run.derivatives.custom import Custom, give_jvps, give_vjps
 from gradcli.engine.values.sizes import describe, whole
 from gradcli.errors import run_error
 
 FAMILY = 343, "Own derivatives"
-
-
-def _nothing(known: Statics, *args: Any, **params: Any) -> Any:
-    return known.constant(None)
 
 
 def _custom(name: str) -> Op:
@@ -60,7 +55,7 @@ def _giving(name: str, give: Any, form: str) -> Op:
         call,
         args=("*fun",),
         params={"argnums": None},
-        infer=_nothing,
+        infer=lambda known, *args, **params: known.constant(None),
         doc=f"autograd's `{name}(f, *rules)`: a rule for each argument, {form}.",
         source=f"autograd: extend.{name}",
         keeps=True,

@@ -11,7 +11,6 @@ from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import Op, constant, python_host
 from gradcli.engine.ops.statics import UNSURE, Statics
 from gradcli.engine.run.session.evaluator import as_numbers
-from gradcli.engine.run.session.output import Output
 from gradcli.engine.run.session.text import text
 from gradcli.engine.tape.graph import Node
 from gradcli.engine.tape.tensor import Number, Tensor, node_of, truth
@@ -35,15 +34,9 @@ def _line(values: Iterable[Any], sep: Any, end: Any) -> str:
     return joined_text(between, map(text, values)) + ("\n" if end is None else text(end))
 
 
-def _print(
-    output: Output, *values: Any, sep: Any = " ", end: Any = "\n", flush: Any = False
-) -> None:
-    output.echo(_line(values, sep, end))
-
-
 print_: Op = python_host(
     "print",
-    _print,
+    lambda output, *values, sep=" ", end="\n", flush=False: output.echo(_line(values, sep, end)),
     part="output",
     args=("*values=None",),
     params={"sep": " ", "end": "\n", "flush": False},
@@ -147,13 +140,11 @@ range_: Op = python_host(
 )
 
 
-def _enumerate(session: Any, values: Any, start: Any) -> Iterator[Any]:
-    return iter(enumerate(session.iterate(values), _integer(start, "enumerate")))
-
-
 enumerate_: Op = python_host(
     "enumerate",
-    _enumerate,
+    lambda session, values, start: iter(
+        enumerate(session.iterate(values), _integer(start, "enumerate"))
+    ),
     args=("iterable",),
     params={"start": 0},
     infer=lambda known, values, start: known.each([values], start),
@@ -422,10 +413,6 @@ id_: Op = python_host(
 )
 
 
-def _dir(session: Any, value: Any) -> list[str]:
-    return sorted(names_in(value))
-
-
 def names_in(value: Any) -> set[str]:
     """The names of a value's attributes and methods."""
     from gradcli.engine.run.language.members import names_of
@@ -441,7 +428,7 @@ def names_in(value: Any) -> set[str]:
 
 dir_: Op = python_host(
     "dir",
-    _dir,
+    lambda session, value: sorted(names_in(value)),
     args=("value",),
     infer=lambda known, value: known.unknown(),
     doc="The names of a value's attributes and methods.",

@@ -46,11 +46,6 @@ def _traced(draw: Callable[..., Any]) -> Callable[..., Any]:
     return lambda code, *args, **params: code.drawn(draw, args, params)
 
 
-def _traced_like(draw: Callable[..., Any]) -> Callable[..., Any]:
-    """The `traced` function of a host that draws as many numbers as another tensor has elements."""
-    return lambda code, like, **params: code.drawn(draw, [code.like(like)], params)
-
-
 def _of_size(name: str, draw: str, text: str) -> Op:
     def drawn(random: RandomNumbers, size: Any, **options: Any) -> Tensor:
         return _drawn(random, size, draw, options)
@@ -86,7 +81,7 @@ def _of_size_like(name: str, draw: str, text: str) -> Op:
     return torch_host(
         name,
         lambda session, input, **options: drawn(session.random, session.tensor(input), **options),
-        traced=_traced_like(drawn),
+        traced=lambda code, like, **params: code.drawn(drawn, [code.like(like)], params),
         args=("input",),
         params=OPTIONS,
         infer=like_input,

@@ -289,12 +289,6 @@ def _mode(strategy: Any) -> str:
     return _MODES[strategy]
 
 
-def _functional_jacobian(
-    session: Any, function: Any, inputs: Any, vectorize: Any, strategy: Any, **options: Any
-) -> Any:
-    return functional.jacobian(session, function, inputs, mode=_mode(strategy), **options)
-
-
 def _functional_hessian(
     session: Any,
     function: Any,
@@ -307,30 +301,17 @@ def _functional_hessian(
     return functional.hessian(session, function, inputs, mode=mode, **options)
 
 
-def _traced_functional_jacobian(
-    code: Tracing, function: Any, inputs: Any, vectorize: Any, strategy: Any, **options: Any
-) -> Any:
-    return code.transforms.jacobian_at(function, inputs, _mode(strategy), **options)
-
-
-def _traced_functional_hessian(
-    code: Tracing,
-    function: Any,
-    inputs: Any,
-    vectorize: Any,
-    outer_jacobian_strategy: Any,
-    **options: Any,
-) -> Any:
-    return code.transforms.hessian_at(function, inputs, _mode(outer_jacobian_strategy), **options)
-
-
 functional_jacobian: Op = host(
     "functional_jacobian",
-    _functional_jacobian,
+    lambda session, function, inputs, vectorize, strategy, **options: functional.jacobian(
+        session, function, inputs, mode=_mode(strategy), **options
+    ),
     args=("function", "inputs"),
     params={**_OPTIONS, "vectorize": False, "strategy": "reverse-mode"},
     transform="any",
-    traced=_traced_functional_jacobian,
+    traced=lambda code, function, inputs, vectorize, strategy, **options: (
+        code.transforms.jacobian_at(function, inputs, _mode(strategy), **options)
+    ),
     doc="`torch.autograd.functional.jacobian`: the Jacobian at one input or a tuple of them.",
     source="PyTorch: autograd.functional.jacobian",
 )
@@ -341,7 +322,9 @@ functional_hessian: Op = host(
     args=("function", "inputs"),
     params={**_OPTIONS, "vectorize": False, "outer_jacobian_strategy": "reverse-mode"},
     transform="scalar",
-    traced=_traced_functional_hessian,
+    traced=lambda code, function, inputs, vectorize, outer_jacobian_strategy, **options: (
+        code.transforms.hessian_at(function, inputs, _mode(outer_jacobian_strategy), **options)
+    ),
     doc="`torch.autograd.functional.hessian`: the second derivatives of a scalar function at one "
     "input or, in blocks, at a tuple of them.",
     source="PyTorch: autograd.functional.hessian",

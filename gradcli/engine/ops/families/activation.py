@@ -28,11 +28,6 @@ def _level(slope: Any, x: Any) -> Any:
     return ops.level(slope, x) if isinstance(x, Carrier) and x.recorded else slope
 
 
-def _step(x: Any) -> Any:
-    """1 where x is positive, else 0."""
-    return ops.where(ops.gt(x, 0.0), 1.0, 0.0)
-
-
 relu: Op = elementwise(
     "relu",
     exact=True,
@@ -41,7 +36,7 @@ relu: Op = elementwise(
     number=lambda x: type(x)(0) if x <= 0 else x,
     array=lambda x: np.maximum(x, np.zeros((), dtype_of(x))),
     chooses=True,
-    partials=(lambda out, x: _level(_step(x), x),),
+    partials=(lambda out, x: _level(ops.where(ops.gt(x, 0.0), 1.0, 0.0), x),),
     saves=("input",),
     samples=points.off_corners,
     known=lambda: (known(0.0, grad=(0.0,)), known([0.0, 2.0, -inf], grad=([0.0, 1.0, 0.0],))),
@@ -209,10 +204,6 @@ hardshrink: Op = elementwise(
 )
 
 
-def _softshrink_number(x: float, lambd: float = 0.5) -> float:
-    return float(x) - lambd if x > lambd else float(x) + lambd if x < -lambd else float(x) * 0.0
-
-
 def _softshrink(x: Data, lambd: float = 0.5) -> Data:
     x = floats(x)
     return np.where(x > lambd, x - lambd, np.where(x < -lambd, x + lambd, x * 0.0))
@@ -222,7 +213,9 @@ softshrink: Op = elementwise(
     "softshrink",
     params={"lambd": 0.5},
     doc="x moved towards 0 by lambd, 0 within -lambd ... lambd.",
-    number=_softshrink_number,
+    number=lambda x, lambd=0.5: (
+        float(x) - lambd if x > lambd else float(x) + lambd if x < -lambd else float(x) * 0.0
+    ),
     array=_softshrink,
     dtype=floating,
     chooses=True,

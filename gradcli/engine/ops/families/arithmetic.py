@@ -30,14 +30,6 @@ NAN, INF = float("nan"), float("inf")
 # Values on arrays
 
 
-def _rsqrt(x: Data) -> Data:
-    return np.reciprocal(real("sqrt")(x))
-
-
-def _reciprocal(x: Data) -> Data:
-    return exact.quotient(1, x)
-
-
 @formula
 def _lerp(x: Data, end: Data, weight: Data) -> Data:
     x = np.asarray(x, np.result_type(x, end, weight, 0.0))
@@ -325,7 +317,7 @@ rsqrt: Op = elementwise(
     "rsqrt",
     doc="1 / sqrt(input); inf at 0, nan below. Its derivative is -1/2 input ** (-3/2).",
     number=ieee.rsqrt,
-    array=_rsqrt,
+    array=lambda x: np.reciprocal(real("sqrt")(x)),
     dtype=floating,
     partials=(lambda out, x: mul(mul(out, out), mul(out, -0.5)),),
     saves=("out",),
@@ -338,7 +330,7 @@ reciprocal: Op = elementwise(
     exact=True,
     doc="1 / input. Its derivative -1 / input ** 2 is -inf at 0.",
     number=ieee.reciprocal,
-    array=_reciprocal,
+    array=lambda x: exact.quotient(1, x),
     dtype=floating,
     partials=(lambda out, x: neg(mul(out, out)),),
     saves=("out",),

@@ -201,10 +201,6 @@ def _roll(x: Data, shifts: Any, dims: Any) -> Data:
     return np.roll(x, *_rolls(np.ndim(x), shifts, dims))
 
 
-def _opposite(shifts: Any) -> tuple[int, ...]:
-    return tuple(-n for n in wholes(shifts, "shifts"))
-
-
 def _roll_shape(x: Shape, shifts: Any, dims: Any) -> Shape:
     if not _dimensions(dims):
         if len(wholes(shifts, "shifts")) != 1:
@@ -222,7 +218,11 @@ roll: Op = linear(
     source="PyTorch: roll",
     array=_roll,
     shape=_roll_shape,
-    vjp=(lambda g, out, x, shifts, dims: roll(g, shifts=_opposite(shifts), dims=dims),),
+    vjp=(
+        lambda g, out, x, shifts, dims: roll(
+            g, shifts=tuple(-n for n in wholes(shifts, "shifts")), dims=dims
+        ),
+    ),
     samples=lambda: (
         sample([1.0, 2.0, 3.0], shifts=1, dims=None),
         sample([1.0, 2.0, 3.0], shifts=-2, dims=0),

@@ -212,14 +212,6 @@ def _inside(out: Any, x: Any, low: Any = None, high: Any = None) -> Any:
     return ops.ge(x, low) if high is None else ops.logical_and(ops.ge(x, low), ops.le(x, high))
 
 
-def _below(out: Any, x: Any, low: Any, high: Any = None) -> Any:
-    return ops.lt(x, low) if high is None else ops.logical_and(ops.lt(x, low), ops.lt(low, high))
-
-
-def _above(out: Any, x: Any, low: Any, high: Any) -> Any:
-    return ops.gt(x, high) if low is None else ops.logical_or(ops.gt(x, high), ops.gt(low, high))
-
-
 _larger = ufunc("maximum")
 _smaller = ufunc("minimum")
 
@@ -234,7 +226,15 @@ clamp: Op = elementwise(
     number=_number_clamp,
     array=_clamp,
     chooses=True,
-    partials=(_inside, _below, _above),
+    partials=(
+        _inside,
+        lambda out, x, low, high=None: (
+            ops.lt(x, low) if high is None else ops.logical_and(ops.lt(x, low), ops.lt(low, high))
+        ),
+        lambda out, x, low, high: (
+            ops.gt(x, high) if low is None else ops.logical_or(ops.gt(x, high), ops.gt(low, high))
+        ),
+    ),
     saves=("input", "min", "max"),
     node=lambda args, params: (
         "ClampBackward1(input)" if all(type(a) in SCALARS for a in args[1:]) else "ClampBackward0"

@@ -27,14 +27,6 @@ def _extreme(x: Data, dim: Any, keepdim: Any, name: str) -> Data:
     return function(x, axis=axes(dim, x.ndim), keepdims=bool(keepdim))
 
 
-def _extreme_vjp(g: Any, out: Any, x: Any, dim: Any = None, keepdim: Any = False) -> Any:
-    return ops.gate(spread(g, shaped(x), dim, keepdim), share(x, out, dim, keepdim))
-
-
-def _extreme_jvp(dot: Any, out: Any, x: Any, dim: Any = None, keepdim: Any = False) -> Any:
-    return ops.sum(ops.gate(dot, share(x, out, dim, keepdim)), dim=dim, keepdim=keepdim)
-
-
 def extreme_op(name: str, word: str, function: str, node: str) -> Op:
     """The entry of `amax` or `amin`, or of the form of `max` or `min` that does the same."""
     sign = 1.0 if function == "amax" else -1.0
@@ -48,8 +40,16 @@ def extreme_op(name: str, word: str, function: str, node: str) -> Op:
         number=lambda x, dim=None, keepdim=False: x,
         array=lambda x, dim=None, keepdim=False: _extreme(x, dim, keepdim, function),
         shape=lambda x, dim=None, keepdim=False: reduced(x, dim, keepdim),
-        vjp=(_extreme_vjp,),
-        jvp=(_extreme_jvp,),
+        vjp=(
+            lambda g, out, x, dim=None, keepdim=False: ops.gate(
+                spread(g, shaped(x), dim, keepdim), share(x, out, dim, keepdim)
+            ),
+        ),
+        jvp=(
+            lambda dot, out, x, dim=None, keepdim=False: ops.sum(
+                ops.gate(dot, share(x, out, dim, keepdim)), dim=dim, keepdim=keepdim
+            ),
+        ),
         saves=("input", "out"),
         node=node,
         samples=dim_samples,

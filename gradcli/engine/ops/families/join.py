@@ -68,11 +68,6 @@ def _cat_part(c: Any, i: int, tensors: Any, dim: Any) -> Any:
     return narrow(c, dim=at, start=start, length=mine[at])
 
 
-def _cat_tangent(dot: Any, i: int, tensors: Any, dim: Any) -> Any:
-    """The tangent of the whole from that of the i-th: zeros elsewhere."""
-    return cat(*(dot if k == i else ops.zeros_of(like=x) for k, x in enumerate(tensors)), dim=dim)
-
-
 def _for_all(values: Sequence[Data]) -> list[Data]:
     """Values with an axis in front, repeated along it to one size."""
     count = max(map(len, values))
@@ -98,7 +93,11 @@ cat: Op = op(
     dtype=common,
     batch=_cat_each,
     vjp=(lambda g, out, i, *tensors, dim: _cat_part(g, i, tensors, dim),),
-    jvp=(lambda dot, out, i, *tensors, dim: _cat_tangent(dot, i, tensors, dim),),
+    jvp=(
+        lambda dot, out, i, *tensors, dim: cat(
+            *(dot if k == i else ops.zeros_of(like=x) for k, x in enumerate(tensors)), dim=dim
+        ),
+    ),
     samples=lambda: (
         sample([1.0, 2.0], [3.0], dim=0),
         sample([[1.0], [2.0]], [[3.0], [4.0]], dim=1),
@@ -153,15 +152,6 @@ def _stack_directly(*shapes: Shape, dim: Any) -> Any:
     return lambda *tensors: np.concatenate([x.reshape(part) for x in tensors], at)
 
 
-def _stack_tangent(dot: Any, i: int, tensors: Any, dim: Any) -> Any:
-    """The tangent of the whole from that of the i-th: zeros elsewhere."""
-    return stack(*(dot if k == i else ops.zeros_of(like=x) for k, x in enumerate(tensors)), dim=dim)
-
-
-def _stack_each(*tensors: Data, dim: Any) -> Data:
-    return np.stack(_for_all(tensors), _stack_at(tensors[0].ndim - 1, dim) + 1)
-
-
 stack: Op = op(
     "stack",
     args=("*tensors",),
@@ -173,9 +163,15 @@ stack: Op = op(
     of_shapes=_stack_directly,
     shape=_stack_shape,
     dtype=common,
-    batch=_stack_each,
+    batch=lambda *tensors, dim: np.stack(
+        _for_all(tensors), _stack_at(tensors[0].ndim - 1, dim) + 1
+    ),
     vjp=(lambda g, out, i, *tensors, dim: select(g, dim=dim, index=i),),
-    jvp=(lambda dot, out, i, *tensors, dim: _stack_tangent(dot, i, tensors, dim),),
+    jvp=(
+        lambda dot, out, i, *tensors, dim: stack(
+            *(dot if k == i else ops.zeros_of(like=x) for k, x in enumerate(tensors)), dim=dim
+        ),
+    ),
     samples=lambda: (
         sample([1.0, 2.0], [3.0, 4.0], dim=0),
         sample([1.0, 2.0], [3.0, 4.0], dim=1),

@@ -156,13 +156,11 @@ huber_loss: Op = composite(
 # of probabilities ---------------------------------------------------------------------------------
 
 
-def _cross_entropy_terms(x: Any, target: Any, weight: Any, reduction: Any) -> Any:
-    return reduced(_weighted(ops.bernoulli_loss(x, target), weight), reduction)
-
-
 binary_cross_entropy: Op = composite(
     "binary_cross_entropy",
-    _cross_entropy_terms,
+    lambda x, target, weight, reduction: reduced(
+        _weighted(ops.bernoulli_loss(x, target), weight), reduction
+    ),
     args=("input", "target", "weight=None"),
     params=_REDUCTION,
     node="BinaryCrossEntropyBackward0(input, target)",
@@ -289,10 +287,6 @@ def _nll_shape(
     return _left(target, reduction)
 
 
-def _scored(x: Any, target: Any, weight: Any, *, reduction: Any, **params: Any) -> str | None:
-    return _weighed(dtype_of(x), x, weight, reduction)
-
-
 def _weighed(scores: str | None, x: Any, weight: Any, reduction: Any) -> str | None:
     """The dtype of a loss from that of the scores and their weight, whose sum is a float."""
     if weight is None:
@@ -335,7 +329,9 @@ nll_loss: Op = composite(
     "nll_loss",
     _nll,
     shape=_nll_shape,
-    dtype=_scored,
+    dtype=lambda x, target, weight, *, reduction, **params: _weighed(
+        dtype_of(x), x, weight, reduction
+    ),
     guards=("input", "target", "weight"),
     args=("input", "target", "weight=None"),
     params={"ignore_index": -100, **_REDUCTION},
@@ -529,10 +525,6 @@ def _variances(shape: Shape, given: Shape) -> Shape:
     return given
 
 
-def _gaussian_shape(x: Shape, target: Shape, var: Shape, *, reduction: Any, **params: Any) -> Shape:
-    return _left(broadcast(x, target, _variances(x, var)), reduction)
-
-
 def _gaussian(x: Any, target: Any, var: Any, full: Any, eps: Any, reduction: Any) -> Any:
     if _variances(shape_of(x), shape_of(var)) != shape_of(var):
         var = ops.unsqueeze(var, dim=-1)
@@ -549,7 +541,9 @@ def _gaussian(x: Any, target: Any, var: Any, full: Any, eps: Any, reduction: Any
 gaussian_nll_loss: Op = composite(
     "gaussian_nll_loss",
     _gaussian,
-    shape=_gaussian_shape,
+    shape=lambda x, target, var, *, reduction, **params: _left(
+        broadcast(x, target, _variances(x, var)), reduction
+    ),
     dtype=floating,
     args=("input", "target", "var"),
     params={"full": False, "eps": 1e-6, **_REDUCTION},

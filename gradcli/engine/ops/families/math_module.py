@@ -70,10 +70,6 @@ def _remainder(x: Any, y: Any) -> float:
 _remainders = _each(_remainder, "float64")
 
 
-def _nearest(x: Any, y: Any) -> Any:
-    return ops.neg(ops.round(ops.div(ops.sub(x, ops.math_remainder(x, y)), y)))
-
-
 math_remainder: Op = elementwise(
     "math_remainder",
     args=("x", "y"),
@@ -83,7 +79,10 @@ math_remainder: Op = elementwise(
     number=_remainder,
     array=lambda x, y: _remainders(x, y).astype(np.true_divide(*alike((x, y))).dtype),
     dtype=floating,
-    partials=(1.0, lambda out, x, y: _nearest(x, y)),
+    partials=(
+        1.0,
+        lambda out, x, y: ops.neg(ops.round(ops.div(ops.sub(x, ops.math_remainder(x, y)), y))),
+    ),
     saves=("x", "y"),
     inplace=False,
     samples=lambda: (

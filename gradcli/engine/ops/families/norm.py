@@ -79,10 +79,6 @@ def _norm_slope(x: Any, out: Any, p: Any, dim: Any, keepdim: Any) -> Any:
     return ops.where(ops.eq(norm, 0.0), 0.0, ratio)
 
 
-def _norm_jvp(dot: Any, out: Any, x: Any, p: Any, dim: Any, keepdim: Any) -> Any:
-    return ops.sum(ops.mul(dot, _norm_slope(x, out, p, dim, keepdim)), dim=dim, keepdim=keepdim)
-
-
 norm: Op = op(
     "norm",
     ties=True,
@@ -102,7 +98,9 @@ norm: Op = op(
         ),
     ),
     jvp=(
-        lambda dot, out, x, p=2, dim=None, keepdim=False: _norm_jvp(dot, out, x, p, dim, keepdim),
+        lambda dot, out, x, p=2, dim=None, keepdim=False: ops.sum(
+            ops.mul(dot, _norm_slope(x, out, p, dim, keepdim)), dim=dim, keepdim=keepdim
+        ),
     ),
     saves=("input", "out"),
     node="LinalgVectorNormBackward0",

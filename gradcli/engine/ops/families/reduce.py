@@ -261,10 +261,6 @@ def _prod_slope(x: Any, dim: Any) -> Any:
     )
 
 
-def _prod_jvp(dot: Any, x: Any, dim: Any, keepdim: Any) -> Any:
-    return sum_(ops.mul(dot, _prod_slope(shaped(x), dim)), dim=dim, keepdim=keepdim)
-
-
 prod: Op = op(
     "prod",
     guards=("input", "out"),
@@ -281,7 +277,11 @@ prod: Op = op(
             spread(g, shaped(x), dim, keepdim), _prod_slope(shaped(x), dim)
         ),
     ),
-    jvp=(lambda dot, out, x, dim=None, keepdim=False, dtype=None: _prod_jvp(dot, x, dim, keepdim),),
+    jvp=(
+        lambda dot, out, x, dim=None, keepdim=False, dtype=None: sum_(
+            ops.mul(dot, _prod_slope(shaped(x), dim)), dim=dim, keepdim=keepdim
+        ),
+    ),
     saves=("input",),
     node=_numbered("Prod"),
     samples=lambda: (

@@ -353,10 +353,6 @@ mish: Op = elementwise(
 )
 
 
-def _softsign_slope(x: Any) -> Any:
-    return ops.square(ops.reciprocal(ops.add(ops.abs(x), 1.0)))
-
-
 softsign: Op = elementwise(
     "softsign",
     doc="x / (1 + |x|).",
@@ -365,7 +361,7 @@ softsign: Op = elementwise(
         np.isinf(floats(x)), np.sign(floats(x)), floats(x) / (1 + np.abs(floats(x)))
     ),
     dtype=floating,
-    partials=(lambda out, x: _softsign_slope(x),),
+    partials=(lambda out, x: ops.square(ops.reciprocal(ops.add(ops.abs(x), 1.0))),),
     saves=("input",),
     inplace=False,
     samples=points.off_corners,

@@ -69,10 +69,6 @@ ndtri: Op = in_pieces(
 # Modified Bessel functions
 
 
-def _i1_slope(out: Any, x: Any) -> Any:
-    return ops.add(ops.mul(i0(x), 0.5), ops.mul(ops.bessel_i(x, n=2), 0.5))
-
-
 i0: Op = in_pieces(
     "i0",
     _i0,
@@ -92,21 +88,13 @@ i1: Op = in_pieces(
     doc="Modified Bessel function of the first kind, order 1. Its derivative is half the sum of "
     "those of the orders 0 and 2, 1 / 2 at 0. Needs SciPy.",
     source="DLMF 10.29.1",
-    partials=(_i1_slope,),
+    partials=(lambda out, x: ops.add(ops.mul(i0(x), 0.5), ops.mul(ops.bessel_i(x, n=2), 0.5)),),
     saves=("input",),
     inplace=False,
     node="SpecialI1Backward0",
     samples=points.any_sign,
     known=lambda: (known([0.0, -INF, INF], grad=([0.5, INF, INF],)),),
 )
-
-
-def _i0e_slope(out: Any, x: Any) -> Any:
-    return ops.mul(ops.neg(ops.sign(x)), ops.bessel_moment(x, n=1))
-
-
-def _i1e_slope(out: Any, x: Any) -> Any:
-    return ops.sub(ops.bessel_moment(x, n=2), ops.bessel_moment(x, n=1))
 
 
 def _off_zero() -> Any:
@@ -130,7 +118,7 @@ i0e: Op = in_pieces(
     "digits for large input, PyTorch's way; here it is a mean of positive numbers. It is 0 at the "
     "peak at 0. Needs SciPy.",
     source="DLMF 10.32.1",
-    partials=(_i0e_slope,),
+    partials=(lambda out, x: ops.mul(ops.neg(ops.sign(x)), ops.bessel_moment(x, n=1)),),
     saves=("input",),
     inplace=False,
     node="SpecialI0EBackward0",
@@ -145,7 +133,7 @@ i1e: Op = in_pieces(
     doc="e ** -|input| i1(input). Its derivative is 1 / 2 at 0; like that of i0e it keeps its "
     "digits for large input. Needs SciPy.",
     source="DLMF 10.32.3",
-    partials=(_i1e_slope,),
+    partials=(lambda out, x: ops.sub(ops.bessel_moment(x, n=2), ops.bessel_moment(x, n=1)),),
     saves=("input",),
     inplace=False,
     node="SpecialI1EBackward0",

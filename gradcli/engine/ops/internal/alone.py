@@ -77,14 +77,6 @@ def _number(*numbers: Any, of: str, wide: Sequence[bool], known: Known = ()) -> 
         return ops[of].value.array(*arrays, **dict(known)).item()
 
 
-def _array(*arrays: Any, of: str, wide: Sequence[bool], known: Known = ()) -> Any:
-    return ops[of].value.array(*arrays, **dict(known))
-
-
-def _dtype(*args: Any, of: str, wide: Sequence[bool], known: Known = ()) -> Any:
-    return ops[of].statics.dtype(*args, **dict(known))
-
-
 @cache
 def stands_alone(of: str, wide: Sequence[bool], known: Known) -> bool:
     """True if the result of an op on arrays for one element depends neither on the other elements
@@ -138,9 +130,9 @@ alone: Op = op(
     doc="What the op `of`, with parameters, gives for arrays, the arguments that are `wide`, and "
     "numbers, of a single element of the arrays.",
     number=_number,
-    array=_array,
+    array=lambda *arrays, of, wide, known=(): ops[of].value.array(*arrays, **dict(known)),
     shape=_shape,
-    dtype=_dtype,
+    dtype=lambda *args, of, wide, known=(): ops[of].statics.dtype(*args, **dict(known)),
     vjp=(_pulled,),
     jvp=(_pushed,),
     saves=("numbers", "out"),

@@ -208,17 +208,13 @@ view_update: Op = op(
 )
 
 
-def _zeros_of(like: Any) -> Data:
-    return np.zeros(shape_of(like), dtype_of(like))
-
-
 zeros_of: Op = op(
     "zeros_of",
     args=(),
     params={"like": None},
     doc="Zeros of the shape and dtype of `like`.",
     said=lambda like: "0",
-    array=_zeros_of,
+    array=lambda like: np.zeros(shape_of(like), dtype_of(like)),
     shape=lambda like: like.shape,
     dtype=lambda like: like.dtype,
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families.places import taken
@@ -33,16 +32,12 @@ class Constant:
         return f"{self.dtype}{[*self.shape]}"
 
 
-def _array(of: Any) -> Data:
-    return of.data
-
-
 held: Op = op(
     "held",
     args=(),
     params={"of": REQUIRED},
     doc="An array that is known before code runs.",
-    array=_array,
+    array=lambda of: of.data,
     shape=lambda of: of.shape,
     dtype=lambda of: of.dtype,
 )

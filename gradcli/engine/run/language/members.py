@@ -203,10 +203,6 @@ def _unknown(value: Any, name: str) -> RunError:
 # --- tensors -------------------------------------------------------------------------------
 
 
-def _gradient(session: Evaluator, x: Tensor) -> Any:
-    return x.grad
-
-
 def _detach(session: Evaluator, site: Site | None, x: Tensor) -> Tensor:
     made = Tensor(array_of(x))
     made.version = shared(x)
@@ -228,10 +224,6 @@ def _detach_(session: Session, site: Site | None, x: Tensor) -> Tensor:
     else:
         forget(x)
     return x
-
-
-def _data(session: Evaluator, x: Tensor) -> Tensor:
-    return x if session.transparent else _detach(session, None, x)
 
 
 def _item(session: Evaluator, site: Site | None, x: Tensor) -> Any:
@@ -301,10 +293,6 @@ def _refuse_gpu(device: str) -> None:
         raise run_error("bad-argument", f'the only device is "cpu", not "{device}"', help=help)
 
 
-def _cuda(session: Evaluator, site: Site | None, x: Tensor, *args: Any, **named: Any) -> Any:
-    _refuse_gpu("cuda")
-
-
 def _to(session: Evaluator, site: Site | None, x: Tensor, *args: Any, **named: Any) -> Any:
     """`x.to(dtype)` and `x.to(device)`: there is one device."""
     for wanted in (*args, named.get("dtype"), named.get("device")):
@@ -326,10 +314,6 @@ _TENSOR_TYPES = {
     "uint8": "ByteTensor",
     "bool": "BoolTensor",
 }
-
-
-def _zero_(session: Evaluator, site: Site | None, x: Tensor) -> Tensor:
-    return apply_inplace(ops.fill, x, [0], {}, site, recording=session.recording)
 
 
 def _fill_(session: Evaluator, site: Site | None, x: Tensor, value: Any) -> Tensor:
@@ -384,10 +368,6 @@ def _size(session: Evaluator, site: Site | None, x: Tensor, dim: Any = None) -> 
     return x.shape[at]
 
 
-def _dtype(session: Evaluator, x: Tensor) -> Any:
-    return DTYPES[x.dtype]
-
-
 def _transposed(session: Evaluator, x: Tensor) -> Any:
     dims = tuple(reversed(range(x.ndim)))
     return done(ops.permute, session, [x], {"dims": dims}, None)
@@ -409,12 +389,12 @@ _TENSOR: tuple[dict[str, Member], dict[str, Member]] = (
     {
         "requires_grad": lambda session, x: x.requires_grad,
         "is_leaf": lambda session, x: x.is_leaf,
-        "grad": _gradient,
+        "grad": lambda session, x: x.grad,
         "grad_fn": lambda session, x: x.grad_fn,
-        "data": _data,
+        "data": lambda session, x: x if session.transparent else _detach(session, None, x),
         "shape": lambda session, x: Size(x.shape),
         "ndim": lambda session, x: x.ndim,
-        "dtype": _dtype,
+        "dtype": lambda session, x: DTYPES[x.dtype],
         "device": lambda session, x: "cpu",
         "T": _transposed,
         "mT": _matrix_transposed,
@@ -428,7 +408,9 @@ _TENSOR: tuple[dict[str, Member], dict[str, Member]] = (
         "item": _item,
         "tolist": _tolist,
         "requires_grad_": autograd.requires_grad_,
-        "zero_": _zero_,
+        "zero_": lambda session, site, x: apply_inplace(
+            ops.fill, x, [0], {}, site, recording=session.recording
+        ),
         "fill_": _fill_,
         "copy_": _fill_,
         "out=": _out,
@@ -442,7 +424,7 @@ _TENSOR: tuple[dict[str, Member], dict[str, Member]] = (
         "type": _type,
         "to": _to,
         "cpu": lambda session, site, x: x,
-        "cuda": _cuda,
+        "cuda": lambda session, site, x, *args, **named: _refuse_gpu("cuda"),
         "astype": _type,
         "copy": lambda session, site, x: session.do(ops.clone, [x], {}, site),
         "double": lambda session, site, x: _cast(session, x, "float64"),
@@ -475,10 +457,6 @@ def _node(x: Tensor) -> Node:
 # --- graph nodes, handles and lists ---------------------------------------------------------
 
 
-def _next_functions(session: Evaluator, node: Node) -> Any:
-    return tuple((seen(under), index) for under, index in node.shown)
-
-
 def _variable(session: Evaluator, node: Node) -> Any:
     if isinstance(node, AccumulateGrad):
         if node.variable is None:
@@ -488,7 +466,12 @@ def _variable(session: Evaluator, node: Node) -> Any:
 
 
 _NODE: tuple[dict[str, Member], dict[str, Member]] = (
-    {"next_functions": _next_functions, "variable": _variable},
+    {
+        "next_functions": lambda session, node: tuple(
+            (seen(under), index) for under, index in node.shown
+        ),
+        "variable": _variable,
+    },
     {
         "name": lambda session, site, node: node.name(),
         "register_hook": hooks.register_node_hook,

@@ -10,7 +10,7 @@ from gradcli.engine.run.session.text import ascii_text, repr_text, text
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import NUMBERS
 from gradcli.engine.values.limits import check_text, joined_text
-from gradcli.errors import RunError, run_error
+from gradcli.errors import run_error
 
 _FIELD = r"%(?:\((.*?)\))?([-#0 +]*)(\*|\d+)?(\.(?:\*|\d+)?)?[hlL]?(.)"
 
@@ -89,9 +89,7 @@ def _written(form: str, kind: str, value: Any) -> str:
         raise run_error("bad-format", f"there is no field `%{kind}`")
     try:
         return str(f"{form}{kind}" % plain)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise _unfit(form, kind, value, error) from None
-
-
-def _unfit(form: str, kind: str, value: Any, error: Exception) -> RunError:
-    return run_error("bad-format", f"the field `{form}{kind}` does not fit {repr_text(value)}")
+    except (TypeError, ValueError, OverflowError):
+        raise run_error(
+            "bad-format", f"the field `{form}{kind}` does not fit {repr_text(value)}"
+        ) from None

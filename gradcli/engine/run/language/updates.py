@@ -42,10 +42,6 @@ class Places:
         return operators.item(session, self.of, self.index, site)
 
 
-def _set(session: Evaluator, site: Site | None, places: Places, value: Any, **options: Any) -> Any:
-    return places.changed(session, site, value)
-
-
 def _add(session: Evaluator, site: Site | None, places: Places, value: Any, **options: Any) -> Any:
     """Adds as often as a place is named."""
     index = places.index if isinstance(places.index, tuple) else (places.index,)
@@ -64,19 +60,13 @@ def _by(name: str) -> Callable[..., Any]:
     return method
 
 
-def _get(session: Evaluator, site: Site | None, places: Places, **options: Any) -> Any:
-    return places.shown(session, site)
-
-
-def _apply(session: Evaluator, site: Site | None, places: Places, f: Any, **options: Any) -> Any:
-    return places.changed(session, site, called(f, [places.shown(session, site)], "apply"))
-
-
 NAMES = {
-    "set": _set,
+    "set": lambda session, site, places, value, **options: places.changed(session, site, value),
     "add": _add,
-    "get": _get,
-    "apply": _apply,
+    "get": lambda session, site, places, **options: places.shown(session, site),
+    "apply": lambda session, site, places, f, **options: places.changed(
+        session, site, called(f, [places.shown(session, site)], "apply")
+    ),
     "subtract": _by("sub"),
     "multiply": _by("mul"),
     "mul": _by("mul"),

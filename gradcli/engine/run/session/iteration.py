@@ -71,13 +71,9 @@ def _send(session: Any, site: Any, it: Any, value: Any) -> Any:
     return _gone_on(lambda: it.send(value))
 
 
-def _throw(session: Any, site: Any, it: Any, error: Any) -> Any:
-    return _gone_on(lambda: it.throw(raised(error)))
-
-
 METHODS: dict[str, Callable[..., Any]] = {
     "send": _send,
-    "throw": _throw,
+    "throw": lambda session, site, it, error: _gone_on(lambda: it.throw(raised(error))),
     "close": lambda session, site, it: it.close(),
     "__next__": lambda session, site, it: _gone_on(lambda: next(it)),
 }

@@ -298,7 +298,7 @@ class Kind:
         return f"<class '{self.name}'>"
 
     _members: tuple[dict[str, Any], dict[str, Any]] = (
-        {"__name__": lambda session, kind: kind.name.rpartition(".")[2]},
+        {"__name__": lambda kind: kind.name.rpartition(".")[2]},
         {},
     )
 

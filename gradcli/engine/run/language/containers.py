@@ -135,25 +135,25 @@ def _each(name: str) -> Method:
 
 
 DICTIONARIES: dict[str, Method] = {
-    "get": lambda session, site, d, key, default=None: d.get(hashed(key), default),
-    "items": lambda session, site, d: d.items(),
-    "keys": lambda session, site, d: d.keys(),
-    "values": lambda session, site, d: d.values(),
+    "get": lambda d, key, default=None: d.get(hashed(key), default),
+    "items": dict.items,
+    "keys": dict.keys,
+    "values": dict.values,
     "update": lambda session, site, d, *others, **named: _update(session, d, *others, **named),
-    "pop": lambda session, site, d, key, *default: _pop(d, key, *default),
-    "popitem": lambda session, site, d: _popped_pair(d),
-    "setdefault": lambda session, site, d, key, default=None: d.setdefault(hashed(key), default),
-    "copy": lambda session, site, d: dict(d),
-    "clear": lambda session, site, d: d.clear(),
+    "pop": _pop,
+    "popitem": _popped_pair,
+    "setdefault": lambda d, key, default=None: d.setdefault(hashed(key), default),
+    "copy": dict.copy,
+    "clear": dict.clear,
 }
 
 SETS: dict[str, Method] = {
-    "add": lambda session, site, s, item: s.add(hashed(item)),
-    "remove": lambda session, site, s, item: _remove(s, item),
-    "discard": lambda session, site, s, item: s.discard(hashed(item)),
-    "pop": lambda session, site, s: _popped(s),
-    "copy": lambda session, site, s: set(s),
-    "clear": lambda session, site, s: s.clear(),
+    "add": lambda s, item: s.add(hashed(item)),
+    "remove": _remove,
+    "discard": lambda s, item: s.discard(hashed(item)),
+    "pop": _popped,
+    "copy": set.copy,
+    "clear": set.clear,
     **{
         name: _each(name)
         for name in (

@@ -6,8 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 from gradcli.engine.run.language.members import DRAWS
-from gradcli.engine.run.session.evaluator import Evaluator
-from gradcli.engine.tape.graph import Site
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import np, plain
@@ -64,9 +62,7 @@ def _given(value: Any) -> Any:
 
 
 def _method(name: str) -> Callable[..., Any]:
-    def method(
-        session: Evaluator, site: Site | None, value: Generator, *args: Any, **named: Any
-    ) -> Any:
+    def method(value: Generator, *args: Any, **named: Any) -> Any:
         return drawn(value.rng, name, args, named)
 
     return method
@@ -74,7 +70,7 @@ def _method(name: str) -> Callable[..., Any]:
 
 _METHODS: dict[str, Any] = {
     **{name: _method(name) for name in DRAWS},
-    "shuffle": lambda session, site, value, items: shuffled(value.rng, items),
+    "shuffle": lambda value, items: shuffled(value.rng, items),
 }
 
 

@@ -52,7 +52,8 @@ def get(session: Evaluator, value: Any, name: str) -> Any:
         return value[value.names.index(name)]
     table = _table(value)
     if table is not None and name in table[0]:
-        return table[0][name](session, value)
+        member = table[0][name]
+        return member(session, value) if _asks(member) else member(value)
     if isinstance(value, Node) and name.startswith(PREFIX):
         return saved(value, name)
     if name == "__name__" and callable(value) and isinstance(getattr(value, name, None), str):
@@ -75,7 +76,9 @@ def call(
     table = _table(value)
     if table is not None and name in table[1]:
         try:
-            return table[1][name](session, site, value, *args, **keywords)
+            member = table[1][name]
+            run = (session, site) if _asks(member) else ()
+            return member(*run, value, *args, **keywords)
         except TypeError as error:
             inside = error.__traceback__ and error.__traceback__.tb_next
             if inside is None:
@@ -92,6 +95,12 @@ def call(
     if ops.is_method(name) and type(value) not in _OF_PYTHON:
         return by_name(ops[name], site)(session, value, *args, **keywords)
     raise _unknown(value, name)
+
+
+def _asks(member: Member) -> bool:
+    """Whether a member takes the session, and a method the place of its call, before the value."""
+    code = getattr(member, "__code__", None)
+    return code is not None and code.co_varnames[:1] == ("session",)
 
 
 DRAWS = {
@@ -203,7 +212,7 @@ def _unknown(value: Any, name: str) -> RunError:
 # --- tensors -------------------------------------------------------------------------------
 
 
-def _detach(session: Evaluator, site: Site | None, x: Tensor) -> Tensor:
+def _detach(x: Tensor) -> Tensor:
     made = Tensor(array_of(x))
     made.version = shared(x)
     return made
@@ -355,11 +364,11 @@ def _out(session: Evaluator, site: Site | None, x: Tensor, value: Any) -> Tensor
     return _fill_(session, site, x, value)
 
 
-def _zero_grad(session: Evaluator, site: Site | None, x: Tensor) -> None:
+def _zero_grad(x: Tensor) -> None:
     x.grad = None
 
 
-def _size(session: Evaluator, site: Site | None, x: Tensor, dim: Any = None) -> Any:
+def _size(x: Tensor, dim: Any = None) -> Any:
     if dim is None:
         return Size(x.shape)
     at = whole(dim, "dim")
@@ -373,7 +382,7 @@ def _transposed(session: Evaluator, x: Tensor) -> Any:
     return done(ops.permute, session, [x], {"dims": dims}, None)
 
 
-def _places(session: Evaluator, x: Tensor) -> Any:
+def _places(x: Tensor) -> Any:
     from gradcli.engine.run.language.updates import Places
 
     return Places(x)
@@ -387,15 +396,15 @@ def _matrix_transposed(session: Evaluator, x: Tensor) -> Any:
 
 _TENSOR: tuple[dict[str, Member], dict[str, Member]] = (
     {
-        "requires_grad": lambda session, x: x.requires_grad,
-        "is_leaf": lambda session, x: x.is_leaf,
-        "grad": lambda session, x: x.grad,
-        "grad_fn": lambda session, x: x.grad_fn,
-        "data": lambda session, x: x if session.transparent else _detach(session, None, x),
-        "shape": lambda session, x: Size(x.shape),
-        "ndim": lambda session, x: x.ndim,
-        "dtype": lambda session, x: DTYPES[x.dtype],
-        "device": lambda session, x: "cpu",
+        "requires_grad": lambda x: x.requires_grad,
+        "is_leaf": lambda x: x.is_leaf,
+        "grad": lambda x: x.grad,
+        "grad_fn": lambda x: x.grad_fn,
+        "data": lambda session, x: x if session.transparent else _detach(x),
+        "shape": lambda x: Size(x.shape),
+        "ndim": lambda x: x.ndim,
+        "dtype": lambda x: DTYPES[x.dtype],
+        "device": lambda x: "cpu",
         "T": _transposed,
         "mT": _matrix_transposed,
         "at": _places,
@@ -403,7 +412,7 @@ _TENSOR: tuple[dict[str, Member], dict[str, Member]] = (
     },
     {
         "backward": autograd.backward,
-        "detach": lambda session, site, x: x if session.transparent else _detach(session, site, x),
+        "detach": lambda session, site, x: x if session.transparent else _detach(x),
         "detach_": _detach_,
         "item": _item,
         "tolist": _tolist,
@@ -423,8 +432,8 @@ _TENSOR: tuple[dict[str, Member], dict[str, Member]] = (
         "size": _size,
         "type": _type,
         "to": _to,
-        "cpu": lambda session, site, x: x,
-        "cuda": lambda session, site, x, *args, **named: _refuse_gpu("cuda"),
+        "cpu": lambda x: x,
+        "cuda": lambda x, *args, **named: _refuse_gpu("cuda"),
         "astype": _type,
         "copy": lambda session, site, x: session.do(ops.clone, [x], {}, site),
         "double": lambda session, site, x: _cast(session, x, "float64"),
@@ -436,7 +445,7 @@ _TENSOR: tuple[dict[str, Member], dict[str, Member]] = (
         "byte": lambda session, site, x: _cast(session, x, "uint8"),
         "half": lambda session, site, x: _cast(session, x, "float16"),
         "bool": lambda session, site, x: _cast(session, x, "bool"),
-        "dim": lambda session, site, x: x.ndim,
+        "dim": lambda x: x.ndim,
         **tensor_methods.METHODS,
     },
 )
@@ -457,7 +466,7 @@ def _node(x: Tensor) -> Node:
 # --- graph nodes, handles and lists ---------------------------------------------------------
 
 
-def _variable(session: Evaluator, node: Node) -> Any:
+def _variable(node: Node) -> Any:
     if isinstance(node, AccumulateGrad):
         if node.variable is None:
             raise run_error("no-leaf", "nothing holds this leaf any more")
@@ -467,13 +476,11 @@ def _variable(session: Evaluator, node: Node) -> Any:
 
 _NODE: tuple[dict[str, Member], dict[str, Member]] = (
     {
-        "next_functions": lambda session, node: tuple(
-            (seen(under), index) for under, index in node.shown
-        ),
+        "next_functions": lambda node: tuple((seen(under), index) for under, index in node.shown),
         "variable": _variable,
     },
     {
-        "name": lambda session, site, node: node.name(),
+        "name": lambda node: node.name(),
         "register_hook": hooks.register_node_hook,
         "register_prehook": hooks.register_prehook,
         "apply": lambda session, site, node, *gs: autograd.pulled(session, node, *gs),
@@ -483,7 +490,7 @@ _NODE: tuple[dict[str, Member], dict[str, Member]] = (
 
 _HANDLE: tuple[dict[str, Member], dict[str, Member]] = (
     {},
-    {"remove": lambda session, site, handle: handle.remove()},
+    {"remove": Handle.remove},
 )
 
 
@@ -531,9 +538,9 @@ _OF_PYTHON: dict[type, Callable[[], _Table]] = {
 }
 
 _SLICE: dict[str, Member] = {
-    "start": lambda session, part: part.start,
-    "stop": lambda session, part: part.stop,
-    "step": lambda session, part: part.step,
+    "start": lambda part: part.start,
+    "stop": lambda part: part.stop,
+    "step": lambda part: part.step,
 }
 
 
@@ -569,7 +576,7 @@ def _sort(
     items[:] = ordered(session, items, key, reverse)
 
 
-def _pop(session: Evaluator, site: Site | None, items: list[Any], index: int = -1) -> Any:
+def _pop(items: list[Any], index: int = -1) -> Any:
     try:
         return items.pop(index)
     except IndexError:
@@ -586,15 +593,15 @@ _SEQUENCE: dict[str, Member] = {
 _LIST: _Table = (
     {},
     {
-        "append": lambda session, site, items, item: items.append(item),
+        "append": list.append,
         "extend": lambda session, site, items, more: items.extend(session.items(more)),
         "pop": _pop,
-        "insert": lambda session, site, items, at, item: items.insert(at, item),
+        "insert": lambda items, at, item: items.insert(at, item),
         "remove": _remove,
         "sort": _sort,
-        "reverse": lambda session, site, items: items.reverse(),
-        "clear": lambda session, site, items: items.clear(),
-        "copy": lambda session, site, items: items[:],
+        "reverse": list.reverse,
+        "clear": list.clear,
+        "copy": list.copy,
         **_SEQUENCE,
     },
 )

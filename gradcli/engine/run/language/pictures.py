@@ -208,6 +208,6 @@ Canvas._members = (
     {name: _call(name) for name in NAMES - _PARTS - {"rcParams"}},
 )
 Grid._members = (
-    {"flat": lambda session, grid: grid.flat},
-    dict.fromkeys(("flatten", "ravel"), lambda session, site, grid: grid.flat),
+    {"flat": lambda grid: grid.flat},
+    dict.fromkeys(("flatten", "ravel"), lambda grid: grid.flat),
 )

@@ -38,7 +38,7 @@ def _argument(value: Any) -> Any:
 def _method(name: str) -> Callable[..., Any]:
     plain = getattr(str, name)
 
-    def call(session: Evaluator, site: Site | None, value: str, *args: Any, **named: Any) -> Any:
+    def call(value: str, *args: Any, **named: Any) -> Any:
         given = [_argument(a) for a in args]
         keywords = {key: _argument(a) for key, a in named.items()}
         if name in _FILLING and given and type(given[0]) is int:
@@ -63,9 +63,7 @@ def _join(session: Evaluator, site: Site | None, value: str, items: Any) -> str:
     return joined_text(value, parts)
 
 
-def _replace(
-    session: Evaluator, site: Site | None, value: str, old: Any, new: Any, count: Any = -1
-) -> str:
+def _replace(value: str, old: Any, new: Any, count: Any = -1) -> str:
     before, after, most = _argument(old), _argument(new), _argument(count)
     if type(before) is str and type(after) is str:
         check_text(len(value) + value.count(before) * len(after))

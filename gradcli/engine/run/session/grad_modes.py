@@ -50,7 +50,7 @@ class Recording:
 Recording._members = (
     {},
     {
-        "__enter__": lambda session, site, mode: mode.enter(),
-        "__exit__": lambda session, site, mode, *how: mode.leave(),
+        "__enter__": lambda mode: mode.enter(),
+        "__exit__": lambda mode, *how: mode.leave(),
     },
 )

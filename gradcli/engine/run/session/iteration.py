@@ -64,7 +64,7 @@ def _gone_on(step: Callable[[], Any]) -> Any:
         raise run_error("no-item", "there is no further item") from None
 
 
-def _send(session: Any, site: Any, it: Any, value: Any) -> Any:
+def _send(it: Any, value: Any) -> Any:
     if value is not None and it.gi_frame is not None and not it.gi_suspended:
         message = "a generator that has not begun takes nothing"
         raise run_error("wrong-type", message, help="`next(it)` goes on to its first `yield`")
@@ -73,8 +73,8 @@ def _send(session: Any, site: Any, it: Any, value: Any) -> Any:
 
 METHODS: dict[str, Callable[..., Any]] = {
     "send": _send,
-    "throw": lambda session, site, it, error: _gone_on(lambda: it.throw(raised(error))),
-    "close": lambda session, site, it: it.close(),
-    "__next__": lambda session, site, it: _gone_on(lambda: next(it)),
+    "throw": lambda it, error: _gone_on(lambda: it.throw(raised(error))),
+    "close": lambda it: it.close(),
+    "__next__": lambda it: _gone_on(lambda: next(it)),
 }
 """The methods of generators."""

@@ -17,7 +17,7 @@ def _array(x: Tensor) -> Any:
     return np.asarray(x.data)
 
 
-def stride(session: Any, site: Site | None, x: Tensor, dim: Any = None) -> Any:
+def stride(x: Tensor, dim: Any = None) -> Any:
     """`x.stride()`: how many elements lie between neighbours, by dimension."""
     data = _array(x)
     steps = tuple(
@@ -36,22 +36,22 @@ def _dense(shape: tuple[int, ...]) -> list[int]:
     return steps[::-1]
 
 
-def is_contiguous(session: Any, site: Site | None, x: Tensor) -> bool:
+def is_contiguous(x: Tensor) -> bool:
     """`x.is_contiguous()`: whether the elements lie in their order."""
     return bool(_array(x).flags.c_contiguous)
 
 
-def numel(session: Any, site: Site | None, x: Tensor) -> int:
+def numel(x: Tensor) -> int:
     """`x.numel()`: how many elements there are."""
     return int(_array(x).size)
 
 
-def element_size(session: Any, site: Site | None, x: Tensor) -> int:
+def element_size(x: Tensor) -> int:
     """`x.element_size()`: bytes of an element."""
     return int(_array(x).itemsize)
 
 
-def data_ptr(session: Any, site: Site | None, x: Tensor) -> int:
+def data_ptr(x: Tensor) -> int:
     """`x.data_ptr()`: where the first element lies."""
     return int(array_of(x).ctypes.data)
 
@@ -71,7 +71,7 @@ def numpy(session: Any, site: Site | None, x: Tensor) -> Tensor:
     return made
 
 
-def new(session: Any, site: Site | None, x: Tensor, *given: Any) -> Tensor:
+def new(x: Tensor, *given: Any) -> Tensor:
     """`x.new(size)`, `x.new([1.0, 2.0])`: a tensor of the dtype of `x`."""
     data = given[0] if len(given) == 1 else None
     if type(data) is list or type(data) is tuple:
@@ -89,13 +89,13 @@ def _base(x: Tensor) -> Tensor:
 
 
 ATTRIBUTES: dict[str, Any] = {
-    "is_cuda": lambda session, x: False,
-    "is_sparse": lambda session, x: False,
-    "itemsize": lambda session, x: element_size(session, None, x),
-    "nbytes": lambda session, x: int(_array(x).nbytes),
-    "_version": lambda session, x: version_of(x),
-    "output_nr": lambda session, x: x.index if x.grad_fn is not None else 0,
-    "_base": lambda session, x: None if x.view is None else _base(x),
+    "is_cuda": lambda x: False,
+    "is_sparse": lambda x: False,
+    "itemsize": element_size,
+    "nbytes": lambda x: int(_array(x).nbytes),
+    "_version": version_of,
+    "output_nr": lambda x: x.index if x.grad_fn is not None else 0,
+    "_base": lambda x: None if x.view is None else _base(x),
     "retains_grad": lambda session, x: (
         not x.is_leaf and any(x is r for r in session.passes.retained)
     ),
@@ -107,8 +107,8 @@ METHODS: dict[str, Any] = {
     "nelement": numel,
     "element_size": element_size,
     "data_ptr": data_ptr,
-    "_is_view": lambda session, site, x: x.view is not None,
+    "_is_view": lambda x: x.view is not None,
     "new": new,
-    "get_device": lambda session, site, x: -1,
+    "get_device": lambda x: -1,
     "numpy": numpy,
 }

@@ -14,10 +14,21 @@ Value: TypeAlias = Any
 one of the language. A 0-d float64 tensor is a Python float."""
 
 
-class Result(Record):
-    """Base of the results: records that cannot be changed."""
+class _Annotated(type):
+    """Metaclass that gives each class of results a slot for each annotated field.
 
-    __slots__ = ()
+    Other records list their slots, because a metaclass makes `isinstance` four times as slow and
+    passes over a program test the kinds of instructions often.
+    """
+
+    def __new__(cls, name: str, bases: tuple[type, ...], members: dict[str, Any]) -> _Annotated:
+        types = members.get("__annotations__", {})
+        own = (n for n, kind in types.items() if not kind.startswith("ClassVar"))
+        return super().__new__(cls, name, bases, {"__slots__": (*own,), **members})
+
+
+class Result(Record, metaclass=_Annotated):
+    """Base of the results: records that cannot be changed, whose fields are their annotations."""
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"`{name}` of a {type(self).__name__} cannot be changed")
@@ -59,18 +70,6 @@ class Look(Result):
         source: The program that was asked.
     """
 
-    __slots__ = (
-        "precision",
-        "width",
-        "terminal",
-        "verbose",
-        "values",
-        "nodes",
-        "depth",
-        "unfold",
-        "diagnostics",
-        "source",
-    )
     precision: int
     width: int
     terminal: int | None
@@ -91,7 +90,6 @@ class Answer(Result):
         view: The name of the view that has the result itself.
     """
 
-    __slots__ = ()
     view: ClassVar[str]
 
     @property
@@ -140,7 +138,6 @@ class Binding(Result):
         requires_grad: Whether it is a leaf that requires grad.
     """
 
-    __slots__ = ("name", "value", "grad", "grad_fn", "requires_grad")
     _defaults: ClassVar[dict[str, Any]] = {"grad": None, "grad_fn": "", "requires_grad": False}
     name: str
     value: Value
@@ -169,21 +166,6 @@ class GraphNode(Result):
         whole: The name of that op.
     """
 
-    __slots__ = (
-        "id",
-        "op",
-        "name",
-        "variable",
-        "shape",
-        "value",
-        "grad",
-        "line",
-        "column",
-        "count",
-        "expression",
-        "part_of",
-        "whole",
-    )
     _defaults: ClassVar[dict[str, Any]] = {
         "count": 1,
         "expression": "",
@@ -208,7 +190,6 @@ class GraphNode(Result):
 class GraphEdge(Result):
     """Node `source` used the result of node `target` as its argument number `input` (from 0)."""
 
-    __slots__ = ("source", "target", "input")
     source: int
     target: int
     input: int
@@ -219,7 +200,6 @@ class Details(Result):
     arguments, and by the nodes that it used its partials and what it adds to their `grad`.
     """
 
-    __slots__ = ("saved", "partials", "flows")
     saved: tuple[tuple[str, Value], ...]
     partials: tuple[tuple[int, Value], ...]
     flows: tuple[tuple[int, Value], ...]
@@ -231,7 +211,6 @@ class Graph(Result):
     that was asked for.
     """
 
-    __slots__ = ("root", "nodes", "edges", "missing", "details")
     _defaults: ClassVar[dict[str, Any]] = {"missing": "", "details": {}}
     root: int
     nodes: tuple[GraphNode, ...]
@@ -255,19 +234,6 @@ class Kinked(Result):
         turns: The turns of loops and the calls in which it was evaluated.
     """
 
-    __slots__ = (
-        "op",
-        "line",
-        "column",
-        "argument",
-        "index",
-        "at",
-        "left",
-        "right",
-        "chosen",
-        "jump",
-        "turns",
-    )
     op: str
     line: int
     column: int
@@ -285,7 +251,6 @@ class RunResult(Shown):
     """The result of `gradcli run`. `result` is None if the program ends in no value."""
 
     view = "run"
-    __slots__ = ("output", "result", "bindings", "printed", "warnings", "graph", "kinks")
     _defaults: ClassVar[dict[str, Any]] = {
         "printed": (),
         "warnings": (),
@@ -320,7 +285,6 @@ class Names(RunResult):
     """A run of which only some top-level names are wanted: those of its bindings."""
 
     view = "names"
-    __slots__ = ()
 
 
 class Derivative(Shown):
@@ -342,7 +306,6 @@ class Derivative(Shown):
     """
 
     view = "derivative"
-    __slots__ = ("output", "value", "printed", "warnings")
     _defaults: ClassVar[dict[str, Any]] = {"printed": (), "warnings": ()}
     question: ClassVar[str]
     shown: ClassVar[tuple[str, ...]]
@@ -374,7 +337,6 @@ class Several(Answer):
     """
 
     view = "derivative"
-    __slots__ = ("answers",)
     answers: tuple[Derivative, ...]
 
     @property
@@ -408,7 +370,6 @@ class GradResult(Derivative):
     """
 
     question, shown = "grad", ("grad",)
-    __slots__ = ("grad", "inputs", "kinks")
     _defaults: ClassVar[dict[str, Any]] = {**Derivative._defaults, "kinks": None}
     grad: dict[str, Value]
     inputs: dict[str, Value]
@@ -428,7 +389,6 @@ class JvpResult(Derivative):
     """Value of the output and its derivative along a direction of the inputs, shaped as it."""
 
     question, shown = "jvp", ("jvp",)
-    __slots__ = ("jvp",)
     jvp: Value
 
 
@@ -436,7 +396,6 @@ class VjpResult(Derivative):
     """Value of the output and, by each name, the product of a cotangent with its Jacobian."""
 
     question, shown = "vjp", ("vjp",)
-    __slots__ = ("vjp", "inputs")
     vjp: dict[str, Value]
     inputs: dict[str, Value]
 
@@ -453,7 +412,6 @@ class JacobianResult(Derivative):
     """
 
     question, shown = "jacobian", ("jacobian", "mode")
-    __slots__ = ("jacobian", "mode")
     jacobian: dict[str, Value]
     mode: str
 
@@ -466,7 +424,6 @@ class HessianResult(Derivative):
     """
 
     question, shown = "hessian", ("grad", "hessian", "diagonal", "mode")
-    __slots__ = ("grad", "hessian", "diagonal", "mode")
     grad: dict[str, Value]
     hessian: dict[str, dict[str, Value]] | None
     diagonal: dict[str, Value] | None
@@ -479,7 +436,6 @@ class HvpResult(Derivative):
     """
 
     question, shown = "hvp", ("hvp", "mode")
-    __slots__ = ("grad", "hvp", "mode")
     grad: dict[str, Value]
     hvp: dict[str, Value]
     mode: str
@@ -507,21 +463,6 @@ class Checked(Result):
         line: The line of the input or rule; 0 for none.
     """
 
-    __slots__ = (
-        "input",
-        "order",
-        "mode",
-        "index",
-        "analytic",
-        "numeric",
-        "error",
-        "allowed",
-        "truncation",
-        "rounding",
-        "passed",
-        "note",
-        "line",
-    )
     input: str
     order: int
     mode: str
@@ -541,7 +482,6 @@ class GradcheckResult(Shown):
     """The result of `gradcli gradcheck`: checks of the program, and of each own rule by itself."""
 
     view = "checks"
-    __slots__ = ("passed", "checks", "rules", "printed", "warnings")
     _defaults: ClassVar[dict[str, Any]] = {"printed": (), "warnings": ()}
     passed: bool
     checks: tuple[Checked, ...]
@@ -584,7 +524,6 @@ class Declared(Result):
         default: The text of its default, or "".
     """
 
-    __slots__ = ("name", "kind", "type", "default")
     name: str
     kind: str
     type: str
@@ -594,7 +533,6 @@ class Declared(Result):
 class CheckResult(Result):
     """The result of a static check: errors and warnings, and the inputs."""
 
-    __slots__ = ("findings", "inputs")
     findings: tuple[Diagnostic, ...]
     inputs: tuple[Declared, ...]
 
@@ -605,7 +543,6 @@ class Findings(Answer):
     """
 
     view = "findings"
-    __slots__ = ("findings", "shown", "inputs")
     findings: tuple[Diagnostic, ...]
     shown: tuple[Diagnostic, ...]
     inputs: tuple[tuple[str, Declared], ...]
@@ -615,7 +552,6 @@ class GraphResult(Shown):
     """The result of `gradcli graph`."""
 
     view = "graph"
-    __slots__ = ("output", "value", "graph", "printed", "warnings")
     _defaults: ClassVar[dict[str, Any]] = {"printed": (), "warnings": ()}
     output: str
     value: Value
@@ -633,7 +569,6 @@ class Kink(Result):
     for ones) and the gradient of each argument.
     """
 
-    __slots__ = ("call", "cotangent", "gradient")
     call: str
     cotangent: Value
     gradient: dict[str, Value]
@@ -645,20 +580,6 @@ class Operation(Result):
     `in_python` says that compiled code calls its value on numbers in Python.
     """
 
-    __slots__ = (
-        "name",
-        "aliases",
-        "family",
-        "signature",
-        "meaning",
-        "derivative",
-        "differentiable",
-        "kinks",
-        "source",
-        "method",
-        "inplace",
-        "in_python",
-    )
     name: str
     aliases: tuple[str, ...]
     family: str
@@ -677,5 +598,4 @@ class Operations(Answer):
     """Built-in operations; a single one is shown in full."""
 
     view = "operations"
-    __slots__ = ("operations",)
     operations: tuple[Operation, ...]

@@ -20,17 +20,6 @@ class TraceRow(Result):
     of loops and calls of functions it was done, the outermost first.
     """
 
-    __slots__ = (
-        "id",
-        "variable",
-        "expression",
-        "line",
-        "value",
-        "partials",
-        "adjoint",
-        "tangent",
-        "around",
-    )
     id: str
     variable: str
     expression: str
@@ -47,7 +36,6 @@ class TraceGap(Result):
     or of no one loop, with 0 for both.
     """
 
-    __slots__ = ("count", "turns", "line")
     count: int
     turns: int
     line: int
@@ -59,7 +47,6 @@ class TraceResult(Shown):
     """
 
     view = "trace"
-    __slots__ = ("output", "value", "rows", "columns", "printed", "warnings")
     _defaults: ClassVar[dict[str, Any]] = {"printed": (), "warnings": ()}
     output: str
     value: Value
@@ -74,7 +61,6 @@ class Break(Result):
     values there, else None.
     """
 
-    __slots__ = ("at", "left", "right", "jump")
     at: float
     left: float
     right: float
@@ -86,7 +72,6 @@ class Curve(Result):
     points, and the kinks between them.
     """
 
-    __slots__ = ("name", "label", "value", "grad", "breaks")
     name: str
     label: str
     value: tuple[float, ...]
@@ -100,7 +85,6 @@ class PlotResult(Shown):
     """
 
     view = "curves"
-    __slots__ = ("over", "label", "points", "curves", "warnings")
     _defaults: ClassVar[dict[str, Any]] = {"warnings": ()}
     over: str
     label: str

@@ -253,6 +253,7 @@ BY_STRING = {  # prefixes of modules that are imported by a name that is made at
     "engine.run.session.library": ("made.", "the programs that made/library_index.py names"),
     "formats.writers.forms": ("formats.writers.", "the parts of a view, which its table names"),
     "__init__": ("", "the names of the package, each of the module in its table"),
+    "render.looks": ("render.", "the functions that draw views, which its table names"),
     "questions.coded.lowerings": ("questions.coded.", "the forms in its table"),
 }
 

@@ -1,7 +1,10 @@
 """Records however their fields are given."""
 
+import inspect
+
 import pytest
 
+from gradcli import results, views
 from gradcli.record import Record
 
 
@@ -56,3 +59,22 @@ def test_a_field_that_there_is_not_is_refused():
         with pytest.raises((TypeError, AttributeError)):
             made(1, x=2)
         made(1, 2)
+
+
+KINDS = {
+    name: kind
+    for name, kind in [*vars(results).items(), *vars(views).items()]
+    if isinstance(kind, type) and issubclass(kind, results.Result)
+}
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+def test_a_result_has_a_slot_for_each_annotation(kind):
+    own = [n for n, t in inspect.get_annotations(kind).items() if not t.startswith("ClassVar")]
+    assert set(own) <= set(kind._fields), kind
+    made = kind(*range(len(kind._fields)))
+    assert not hasattr(made, "__dict__"), f"{kind}: all that it has is in slots"
+    for place, name in enumerate(kind._fields):
+        assert getattr(made, name) == place, (kind, name)
+    with pytest.raises(AttributeError, match="cannot be changed"):
+        made.other = 1

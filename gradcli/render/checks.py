@@ -19,13 +19,13 @@ _NOTES = {
 }
 
 
-def checks_view(result: GradcheckResult, *, precision: int, width: int, every: bool) -> list[Line]:
-    """A row for each input, or for each check if `every` one is asked for; under it what failed,
-    and what is to be known.
-    """
+def checks_view(
+    result: GradcheckResult, *, precision: int, width: int, verbose: bool
+) -> list[Line]:
+    """A row for each input, or for each check if `verbose`; under it the failures and notes."""
     checks = (*result.checks, *result.rules)
-    shown = checks if every else result.worst_of_each
-    lines = table(_columns(shown, precision, every), width)
+    shown = checks if verbose else result.worst_of_each
+    lines = table(_columns(shown, precision, verbose), width)
     for check in shown:
         if not check.passed:
             lines += [[], *_failure(check, precision)]

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from gradcli.render.numbers import block, number
 from gradcli.render.table import styled_column, table, text_column
 from gradcli.render.text import Line, bracketed, visible
-from gradcli.results import Kinked, Value
+from gradcli.results import GradResult, Kinked, RunResult, Value
 
 _DIGITS = 6
 
 
-def kinks_view(kinks: Sequence[Kinked], *, width: int) -> list[Line]:
+def kinks_view(result: RunResult | GradResult, *, width: int) -> list[Line]:
     """A row for each kink."""
+    kinks = result.kinks
     if not kinks:
         return [[("no operation is evaluated at a corner, jump or tie", "help")]]
     columns = [

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gradcli.render.text import Line, plain_text
 from gradcli.results import (
-    Derivative,
     Findings,
-    GradcheckResult,
     Graph,
     GraphResult,
     Look,
     Operations,
     RunResult,
-    Several,
     Shown,
 )
 
@@ -63,37 +61,21 @@ def detailed(form: str, look: Look) -> Callable[[Graph], Collection[int]]:
     return (lambda graph: _picture(graph, look).boxes) if form == "html" else lambda graph: ()
 
 
-# runs and derivatives -----------------------------------------------------------------------------
+def _function(module: str, name: str) -> Any:
+    return getattr(import_module(f"gradcli.render.{module}"), name)
 
 
-def _run(result: RunResult, look: Look) -> list[Line]:
-    from gradcli.render.values import run_view
+def _view(module: str, function: str, *settings: str) -> Callable[[Any, Look], list[Line]]:
+    """The function of a module that draws a result by some settings."""
 
-    return run_view(result, precision=look.precision, width=look.width)
+    def drawn(result: Any, look: Look) -> list[Line]:
+        view = _function(module, function)
+        lines: list[Line] = view(
+            result, **{setting: getattr(look, setting) for setting in settings}
+        )
+        return lines
 
-
-def _names(result: RunResult, look: Look) -> list[Line]:
-    from gradcli.render.values import binding_table
-
-    return binding_table(result.bindings, look.precision, look.width)
-
-
-def _kinks(result: Any, look: Look) -> list[Line]:
-    from gradcli.render.kinks import kinks_view
-
-    return kinks_view(result.kinks, width=look.width)
-
-
-def _derivative(result: Derivative | Several, look: Look) -> list[Line]:
-    from gradcli.render.derivatives import derivative_view
-
-    return derivative_view(result, precision=look.precision, width=look.width)
-
-
-def _checks(result: GradcheckResult, look: Look) -> list[Line]:
-    from gradcli.render.checks import checks_view
-
-    return checks_view(result, precision=look.precision, width=look.width, every=look.verbose)
+    return drawn
 
 
 # graphs -------------------------------------------------------------------------------------------
@@ -112,22 +94,15 @@ def _tree(result: GraphResult | RunResult, look: Look) -> list[Line]:
     return tree(_picture(result.graph, look), precision=look.precision, width=look.terminal)
 
 
-def _dot(result: GraphResult, look: Look) -> str:
-    from gradcli.render.graphs.dot import dot
+def _source(form: str) -> Callable[[GraphResult, Look], str]:
+    """Draws the picture of a graph in another language, by the module of its name."""
 
-    return dot(_picture(result.graph, look), look.precision)
+    def drawn(result: GraphResult, look: Look) -> str:
+        write = _function(f"graphs.{form}", form)
+        text: str = write(_picture(result.graph, look), look.precision)
+        return text
 
-
-def _mermaid(result: GraphResult, look: Look) -> str:
-    from gradcli.render.graphs.mermaid import mermaid
-
-    return mermaid(_picture(result.graph, look), look.precision)
-
-
-def _svg(result: GraphResult, look: Look) -> str:
-    from gradcli.render.graphs.svg import svg
-
-    return svg(_picture(result.graph, look), look.precision)
+    return drawn
 
 
 def _html(result: GraphResult, look: Look) -> str:
@@ -155,12 +130,6 @@ def _trace(result: TraceResult, look: Look) -> list[Line]:
 
     width = look.terminal or _UNBOUNDED
     return trace_view(result, precision=look.precision, width=width)
-
-
-def _curves(result: PlotResult, look: Look) -> list[Line]:
-    from gradcli.render.plot import plot_view
-
-    return plot_view(result, width=look.width)
 
 
 def _figure(form: str) -> Callable[[PlotResult, Look], bytes]:
@@ -194,23 +163,21 @@ def _findings(result: Findings, look: Look) -> list[Line]:
 
 
 LOOKS: dict[tuple[str, str], Callable[[Any, Look], Drawn]] = {
-    ("run", "human"): _run,
-    ("names", "human"): _names,
+    ("run", "human"): _view("values", "run_view", "precision", "width"),
+    ("names", "human"): _view("values", "binding_table", "precision", "width"),
     ("recorded", "human"): _tree,
     ("recorded", "plain"): _tree,
-    ("kinks", "human"): _kinks,
-    ("derivative", "human"): _derivative,
-    ("checks", "human"): _checks,
+    ("kinks", "human"): _view("kinks", "kinks_view", "width"),
+    ("derivative", "human"): _view("derivatives", "derivative_view", "precision", "width"),
+    ("checks", "human"): _view("checks", "checks_view", "precision", "width", "verbose"),
     ("findings", "human"): _findings,
     ("findings", "plain"): _findings,
     ("graph", "tree"): _tree,
     ("graph", "human"): _tree,  # for `print`
-    ("graph", "dot"): _dot,
-    ("graph", "mermaid"): _mermaid,
-    ("graph", "svg"): _svg,
+    **{("graph", form): _source(form) for form in ("dot", "mermaid", "svg")},
     ("graph", "html"): _html,
     ("trace", "human"): _trace,
-    ("curves", "human"): _curves,
+    ("curves", "human"): _view("plot", "plot_view", "width"),
     **{("curves", form): _figure(form) for form in ("svg", "png", "pdf")},
     ("operations", "human"): _operations,
 }

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from gradcli.render.numbers import block, shape_of
 from gradcli.render.table import table, text_column, value_column
 from gradcli.render.text import Line, bracketed, cells, visible
-from gradcli.results import Binding, RunResult, Value
+from gradcli.results import RunResult, Value
 
 
 def run_view(result: RunResult, *, precision: int, width: int) -> list[Line]:
     """A table of the top-level names and, under it, the result if there is one."""
-    lines = binding_table(result.bindings, precision, width)
+    lines = binding_table(result, precision=precision, width=width)
     if result.result is not None:
         lines += [[]] if lines else []
         lines += named_value(result.output, result.result, precision, width)
     return lines
 
 
-def binding_table(bindings: Sequence[Binding], precision: int, width: int) -> list[Line]:
+def binding_table(result: RunResult, *, precision: int, width: int) -> list[Line]:
     """A row for each name: shape, dtype, value, grad and grad_fn, the columns that are empty left
     out.
     """
+    bindings = result.bindings
     columns = [
         text_column("name", "name", [visible(b.name) for b in bindings]),
         text_column("shape", "shape", [shape_text(b.value) for b in bindings]),

@@ -12,8 +12,6 @@ from gradcli.engine.values.data import shape_of
 
 FAMILY = 355, "SciPy's own"
 
-_NORMAL: dict[str, Any] = {"loc": 0.0, "scale": 1.0}
-
 
 def _standard(do: Do, x: Any, loc: Any, scale: Any) -> Any:
     return do(ops.div, do(ops.sub, x, loc), scale)

@@ -100,6 +100,14 @@ class _Lowering(Expressions):
             self.function.busy = busy
         self.out = outside
 
+    def apart(self, e: ast.Expr) -> tuple[ir.Body, ir.Operand]:
+        """The instructions that evaluate an expression, not yet emitted, and its value."""
+        made: ir.Body = []
+        outside, self.out = self.out, made
+        value = self.expression(e)
+        self.out = outside
+        return made, value
+
     def statement(self, s: ast.Statement) -> None:
         match s:
             case ast.Assign():
@@ -113,10 +121,7 @@ class _Lowering(Expressions):
                 test = self.expression(s.test)
                 self.emit(ir.Branch(s.span, test, self.block(s.body), self.block(s.orelse)))
             case ast.While():
-                condition: list[ir.Instruction] = []
-                outside, self.out = self.out, condition
-                test = self.expression(s.test)
-                self.out = outside
+                condition, test = self.apart(s.test)
                 self.loop(
                     s, lambda: self.emit(ir.While(s.span, condition, test, self.block(s.body)))
                 )
@@ -188,10 +193,7 @@ class _Lowering(Expressions):
         name = s.targets[0].id if isinstance(s.targets[0], ast.Name) else ""
         top = self.function.scope is None
         if top and len(s.targets) == 1 and self.names.constants.get(name) is s:
-            body: list[ir.Instruction] = []
-            outside, self.out = self.out, body
-            default = self.expression(s.value)
-            self.out = outside
+            body, default = self.apart(s.value)
             slot = self.function.slots[name]
             self.input(ir.Input(s.span, slot, name, "constant", None, (), body, default))
             return
@@ -209,8 +211,7 @@ class _Lowering(Expressions):
 
     def assign_to(self, target: ast.Expr, value: ast.Expr, span: Span) -> None:
         if isinstance(target, ast.Name):
-            slot = self.slot_of(target.id)
-            assert slot is not None
+            slot = self.own_slot(target.id)
             made = self.held(value, slot)
             if not (isinstance(made, ir.Slot) and made.index == slot):
                 self.emit(ir.Copy(span, slot, made))
@@ -228,16 +229,14 @@ class _Lowering(Expressions):
             self.emit(ir.DeleteAttribute(target.span, receiver, target.name))
             return
         assert isinstance(target, ast.Name)
-        slot = self.slot_of(target.id)
-        assert slot is not None
+        slot = self.own_slot(target.id)
         self.emit(ir.Delete(target.span, ir.Slot(slot, target.span)))
 
     def update(self, s: ast.Update) -> None:
         target = s.target
         match target:
             case ast.Name():
-                slot = self.slot_of(target.id)
-                assert slot is not None
+                slot = self.own_slot(target.id)
                 value = self.expression(s.value)
                 self.updated(s, slot, ir.Slot(slot, target.span), value)
             case ast.Attribute():
@@ -268,12 +267,7 @@ class _Lowering(Expressions):
 
     def assertion(self, s: ast.Assert) -> None:
         test = self.expression(s.test)
-        body: list[ir.Instruction] = []
-        message: ir.Operand | None = None
-        if s.message is not None:
-            outside, self.out = self.out, body
-            message = self.expression(s.message)
-            self.out = outside
+        body, message = ([], None) if s.message is None else self.apart(s.message)
         self.emit(ir.Assert(s.span, test, body, message))
 
     def mode(self, context: ast.Expr, span: Span, block: Callable[[], None]) -> None:
@@ -333,13 +327,9 @@ class _Lowering(Expressions):
         body = self.block(s.body)
         for handler in s.handlers:
             busy = self.function.busy
-            test: list[ir.Instruction] = []
-            outside, self.out = self.out, test
-            kind = None if handler.type is None else self.expression(handler.type)
-            self.out = outside
+            test, kind = ([], None) if handler.type is None else self.apart(handler.type)
             self.function.busy = busy
-            target = self.slot_of(handler.name) if handler.name else self.temporary()
-            assert target is not None
+            target = self.own_slot(handler.name) if handler.name else self.temporary()
             inside = self.block(handler.body)
             handlers.append(ir.Handler(test, kind, target, inside, handler.span))
         self.emit(ir.Try(s.span, body, tuple(handlers), self.block(s.orelse), self.block(s.last)))
@@ -351,12 +341,7 @@ class _Lowering(Expressions):
         self.emit(ir.Raise(s.span, value))
 
     def declaration(self, s: ast.Declaration) -> None:
-        body: list[ir.Instruction] = []
-        default: ir.Operand | None = None
-        if s.default is not None:
-            outside, self.out = self.out, body
-            default = self.expression(s.default)
-            self.out = outside
+        body, default = ([], None) if s.default is None else self.apart(s.default)
         slots = self.function.slots
         kind = None if s.type is None else (s.type.kind, s.type.sizes)
         sizes = () if s.type is None else s.type.sizes or ()
@@ -367,8 +352,7 @@ class _Lowering(Expressions):
 
     def definition(self, s: ast.Def) -> None:
         """A `def`, and what its decorators make of it."""
-        slot = self.slot_of(s.name)
-        assert slot is not None
+        slot = self.own_slot(s.name)
         decorators = self.decorators(s)
         self.emit(ir.Define(s.span, slot, self.define_by(s, "")))
         self.decorate(decorators, slot)
@@ -425,8 +409,7 @@ class _Lowering(Expressions):
             self.emit(ir.Build(s.span, names.index, "tuple", items))
             held += (("__annotations__", names),)
         self.emit(ir.DefineClass(s.span, made, s.name, bases, held))
-        slot = self.slot_of(s.name)
-        assert slot is not None
+        slot = self.own_slot(s.name)
         self.emit(ir.Copy(s.span, slot, ir.Slot(made, s.span)))
         self.decorate(decorators, slot)
 
@@ -451,7 +434,6 @@ class _Lowering(Expressions):
             context = method.params[0].name if has_context else ""
             methods.append(self.define_by(method, context))
         once = any(contexts.is_once(d) for method in defined for d in method.decorators)
-        slot = self.slot_of(s.name)
-        assert slot is not None
+        slot = self.own_slot(s.name)
         made = (s.name, inherited, tuple(methods), tuple(attributes), once)
         self.emit(ir.DefineRule(s.span, slot, *made))

@@ -93,6 +93,12 @@ class Slots:
             function = function.outer
         return None
 
+    def own_slot(self, name: str) -> int:
+        """The slot of a name that the program assigns."""
+        slot = self.slot_of(name)
+        assert slot is not None
+        return slot
+
     def emit(self, instruction: ir.Instruction) -> None:
         """Put an instruction into the present block."""
         self.out.append(instruction)

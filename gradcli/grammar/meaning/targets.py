@@ -21,9 +21,7 @@ class Targets(Slots):
         """Put a value where a target says."""
         match target:
             case ast.Name():
-                slot = self.slot_of(target.id)
-                assert slot is not None
-                self.emit(ir.Copy(span, slot, value))
+                self.emit(ir.Copy(span, self.own_slot(target.id), value))
             case ast.Attribute():
                 receiver = self.expression(target.value)
                 self.emit(ir.SetAttribute(target.span, receiver, target.name, value))
@@ -39,11 +37,10 @@ class Targets(Slots):
         """Put the items of a value where several targets say."""
         stars = [at for at, item in enumerate(items) if isinstance(item, ast.Starred)]
         targets = [item.value if isinstance(item, ast.Starred) else item for item in items]
-        slots = []
-        for target in targets:
-            slot = self.slot_of(target.id) if isinstance(target, ast.Name) else self.temporary()
-            assert slot is not None
-            slots.append(slot)
+        slots = [
+            self.own_slot(target.id) if isinstance(target, ast.Name) else self.temporary()
+            for target in targets
+        ]
         self.emit(ir.Unpack(span, tuple(slots), value, stars[0] if stars else None))
         for target, slot in zip(targets, slots, strict=True):
             if not isinstance(target, ast.Name):
@@ -55,8 +52,7 @@ class Targets(Slots):
         """A loop over the items of a value, whose body is made, in its block, by `body`."""
         outside, self.out = self.out, []
         if isinstance(target, ast.Name):
-            slot = self.slot_of(target.id)
-            assert slot is not None
+            slot = self.own_slot(target.id)
         else:
             slot = self.temporary()
             self.store(target, ir.Slot(slot, target.span), target.span)

@@ -1,4 +1,4 @@
-"""Plants mutants, one at a time, and counts by room those that tests catch."""
+"""Plants mutants, one in each of several copies, and counts by room those that tests catch."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from queue import SimpleQueue
 
 from support.checks.mutants import Mutant, draw, room
 from support.checks.reach import SECONDS, Reach
@@ -27,26 +29,44 @@ def campaign(count: int, seed: int, rooms: Sequence[str]) -> Iterator[str]:
     """
     yield f"{count} mutants, seed {seed}, {' '.join(rooms) or 'all rooms'}"
     found: Counter[tuple[str, str]] = Counter()
-    with tempfile.TemporaryDirectory() as folder:
-        copy = Copy(Path(folder))
+    killers = set()
+    workers = os.cpu_count() or 1
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(workers) as pool:
+        copies: SimpleQueue[Copy] = SimpleQueue()
+        for k in range(workers):
+            (place := Path(folder, str(k))).mkdir()
+            copies.put(Copy(place))
+        copy = copies.get()
         reach = _recorded(copy)
-        killers = set()
-        for mutant in draw(ROOT, rooms, count, seed):
-            text = (ROOT / mutant.file).read_text("utf-8")
-            tests = _in_order(mutant, reach)
-            told = mutant.told(text)
-            seen = ""
-            for several in _batches(tests, reach):
-                seconds = START + int(3 * sum(reach.seconds[test] for test in several))
-                if seen := copy.with_fault(mutant.file, mutant.planted(text), several, seconds):
-                    break
-            outcome = "caught" if seen else "survived" if tests else "not reached"
+        copies.put(copy)
+
+        def met(mutant: Mutant) -> tuple[str, str]:
+            copy = copies.get()
+            try:
+                return _met(mutant, copy, reach)
+            finally:
+                copies.put(copy)
+
+        drawn = draw(ROOT, rooms, count, seed)
+        for mutant, (outcome, seen) in zip(drawn, pool.map(met, drawn), strict=True):
             found[room(mutant.file), outcome] += 1
             killers |= {seen} - {ENDLESS, ""}
+            told = mutant.told((ROOT / mutant.file).read_text("utf-8"))
             yield f"{outcome}: {mutant.kind} {told}{seen and f' ({seen})'}"
         if failing := copy.seen_by(sorted(test for test in killers if "::" in test)):
             yield f"{failing} fails without a mutant, too"
     yield from _table(found)
+
+
+def _met(mutant: Mutant, copy: Copy, reach: Reach) -> tuple[str, str]:
+    """What came of a mutant planted in a copy, and the test that saw it."""
+    planted = mutant.planted((ROOT / mutant.file).read_text("utf-8"))
+    tests = _in_order(mutant, reach)
+    for several in _batches(tests, reach):
+        seconds = START + int(3 * sum(reach.seconds[test] for test in several))
+        if seen := copy.with_fault(mutant.file, planted, several, seconds):
+            return "caught", seen
+    return ("survived" if tests else "not reached"), ""
 
 
 def _table(found: Counter[tuple[str, str]]) -> Iterator[str]:

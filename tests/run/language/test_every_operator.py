@@ -63,7 +63,9 @@ FROM_PYTHON = {
         is_ieee(sign, values, wanted) and re.match(r"\[-?(inf|nan)\b", got)
     ),
     "`is` and `in` compare numbers by value, and nan is equal to nothing": (
-        lambda sign, values, got, wanted: "nan" in repr(values) and re.search(r"==|!=|is|in", sign)
+        lambda sign, values, got, wanted: (
+            repr(values).count("nan") > 1 or ("nan" in repr(values) and re.search(r"is|in", sign))
+        )
     ),
     "what a text is formatted with is used up": lambda sign, values, got, wanted: (
         sign in ("%", "%=") and type(values[0]) is str and got == "refused"

@@ -29,7 +29,7 @@ class Record:
         own = cls.__dict__.get("__slots__", ())
         if own:
             cls._fields = (*cls._fields, *own)
-        if "__init__" not in cls.__dict__:
+        if "__init__" not in cls.__dict__ and cls.__init__ is not Record.__init__:
             cls.__init__ = Record.__init__  # type: ignore[method-assign]  # not a base's fast one
 
     def __init__(self, *values: Any, **named: Any) -> None:
@@ -37,8 +37,11 @@ class Record:
         self._fill(values, named)
         kind = type(self)
         way = _BY_PLACE.get(len(kind._fields))
-        if way is not None and kind.__dict__.get("__init__") is Record.__init__:
+        if way is not None and kind.__init__ is Record.__init__:
             made = way(*(getattr(kind, name).__set__ for name in kind._fields))
+            for other in kind.__subclasses__():
+                if "__init__" not in other.__dict__:
+                    other.__init__ = Record.__init__  # type: ignore[method-assign]
             kind.__init__ = made  # type: ignore[method-assign]
 
     def _fill(self, values: tuple[Any, ...], named: dict[str, Any]) -> None:

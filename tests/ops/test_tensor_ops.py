@@ -14,9 +14,7 @@ from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families.places import static_index
 from gradcli.engine.ops.inplace import apply_inplace
 from gradcli.engine.run.fast.call import of_host
-from gradcli.engine.run.session.output import Output
-from gradcli.engine.run.session.random_numbers import RandomNumbers
-from gradcli.engine.run.session.state import Session
+from gradcli.engine.run.session.state import Output, RandomNumbers, Session
 from gradcli.engine.run.session.text import text
 from gradcli.engine.tape.tensor import Number, Tensor, apply, leaf
 from gradcli.engine.values import dtypes, limits

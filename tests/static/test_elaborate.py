@@ -17,8 +17,7 @@ from gradcli import ir
 from gradcli.engine.run.execution import execute
 from gradcli.engine.run.execution.execute import Executable
 from gradcli.engine.run.execution.inputs import Given
-from gradcli.engine.run.session.random_numbers import RandomNumbers
-from gradcli.engine.run.session.state import Session
+from gradcli.engine.run.session.state import RandomNumbers, Session
 from gradcli.engine.static.elaborate import elaborate
 from gradcli.engine.static.value import UNSURE
 from gradcli.engine.tape.tensor import Number, Tensor

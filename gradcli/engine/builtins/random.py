@@ -18,7 +18,7 @@ from gradcli.engine.builtins.create import (
 from gradcli.engine.ops.op import REQUIRED, Op, torch_host
 from gradcli.engine.ops.promotion import is_number
 from gradcli.engine.ops.statics import UNSURE, Statics
-from gradcli.engine.run.session.random_numbers import RandomNumbers
+from gradcli.engine.run.session.state import RandomNumbers
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import NUMBERS, dtype_of, is_whole, np, plain, shape_of

@@ -9,7 +9,7 @@ from gradcli.engine.builtins.create import check_device
 from gradcli.engine.ops.op import Op, constant, host, torch_host
 from gradcli.engine.ops.statics import Statics
 from gradcli.engine.run.session.grad_modes import Recording
-from gradcli.engine.run.session.passes import Passes
+from gradcli.engine.run.session.state import Passes
 from gradcli.engine.run.session.text import Printing, printing
 from gradcli.engine.values.dtypes import DTYPES, FLOAT64, builtin_name, floating_name
 from gradcli.engine.values.limits import QUESTION

@@ -17,8 +17,7 @@ from gradcli.engine.autodiff.linearize import Linearized
 from gradcli.engine.run.execution.execute import Executable
 from gradcli.engine.run.execution.inputs import Given
 from gradcli.engine.run.execution.observe import Event, Observer
-from gradcli.engine.run.session.random_numbers import RandomNumbers
-from gradcli.engine.run.session.state import Session
+from gradcli.engine.run.session.state import RandomNumbers, Session
 from gradcli.engine.run.session.watched_names import WatchedNames
 from gradcli.engine.static.facts import Facts
 from gradcli.engine.tape.graph import Node

@@ -12,9 +12,7 @@ from gradcli.engine.report.values import is_data
 from gradcli.engine.run.code.naming import kind_of
 from gradcli.engine.run.execution.execute import Executable
 from gradcli.engine.run.execution.inputs import Given, check_complete, check_names
-from gradcli.engine.run.session.output import Output
-from gradcli.engine.run.session.random_numbers import RandomNumbers
-from gradcli.engine.run.session.state import Session
+from gradcli.engine.run.session.state import Output, RandomNumbers, Session
 from gradcli.engine.run.session.watched_names import NOTHING, WatchedNames
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.data import NUMBERS, Quiet, dtype_of

@@ -26,7 +26,7 @@ from gradcli.engine.compile.typed import (
 )
 from gradcli.engine.compile.walk import values
 from gradcli.engine.run.execution.inputs import check_complete, check_names
-from gradcli.engine.run.session.random_numbers import RandomNumbers
+from gradcli.engine.run.session.state import RandomNumbers
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.data import NUMBERS, holds_finite, np
 from gradcli.engine.values.limits import Reached, meter

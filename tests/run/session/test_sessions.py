@@ -4,8 +4,7 @@ import threading
 
 from gradcli.engine.run.execution.execute import Executable
 from gradcli.engine.run.execution.inputs import Given
-from gradcli.engine.run.session.output import Output
-from gradcli.engine.run.session.state import Session
+from gradcli.engine.run.session.state import Output, Session
 from gradcli.program import load
 
 PROGRAM = """

@@ -13,7 +13,7 @@ from gradcli.engine.ops.op import Op, host
 from gradcli.engine.run.code.functions import called
 from gradcli.engine.run.code.naming import kind_of
 from gradcli.engine.run.language.copying import deep_copy
-from gradcli.engine.run.session.random_numbers import RandomNumbers
+from gradcli.engine.run.session.state import RandomNumbers
 from gradcli.engine.values.limits import check_items
 from gradcli.engine.values.sizes import number, whole
 from gradcli.errors import run_error

@@ -7,7 +7,7 @@ from typing import Any
 from gradcli.engine.ops.op import Op, host
 from gradcli.engine.ops.statics import Statics
 from gradcli.engine.run.language.generators import Generator, drawn, seeded, shuffled
-from gradcli.engine.run.session.random_numbers import RandomNumbers
+from gradcli.engine.run.session.state import RandomNumbers
 from gradcli.engine.values.sizes import whole
 
 FAMILY = 352, "NumPy's random numbers"

@@ -26,8 +26,7 @@ from gradcli.engine.compile.typed import (
 )
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.run.execution.inputs import Given, Inputs
-from gradcli.engine.run.session.random_numbers import RandomNumbers
-from gradcli.engine.run.session.state import Session
+from gradcli.engine.run.session.state import RandomNumbers, Session
 from gradcli.engine.tape.tensor import AccumulateGrad, Tensor, leaf, node_of
 from gradcli.engine.values.data import NUMBERS, np
 from gradcli.errors import GradError

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from gradcli.engine.numerics.piecewise import Kernel, on_array, on_number
 from gradcli.engine.numerics.ufunc import real
 from gradcli.engine.ops.op import Op, elementwise
 from gradcli.engine.ops.promotion import floating
+
+if TYPE_CHECKING:
+    from gradcli.engine.numerics.piecewise import Kernel
 
 
 def by_numpy(name: str, number: Callable[..., Any], function: str = "", **fields: Any) -> Op:
@@ -22,6 +24,8 @@ def in_pieces(name: str, kernel: Kernel, **fields: Any) -> Op:
     """The op whose value on numbers and on arrays is that of `kernel(x, m, **params)`, where `m`
     has the mathematical functions of either.
     """
+    from gradcli.engine.numerics.piecewise import on_array, on_number
+
     return elementwise(
         name, number=on_number(kernel), array=on_array(kernel), dtype=floating, **fields
     )

@@ -11,8 +11,7 @@ from gradcli.engine.ops.catalog import ops
 from gradcli.engine.run.code.naming import kind_of
 from gradcli.engine.run.derivatives.edges import GradientEdge
 from gradcli.engine.run.derivatives.transforms import as_value
-from gradcli.engine.run.session.passes import Passes
-from gradcli.engine.run.session.state import Session
+from gradcli.engine.run.session.state import Passes, Session
 from gradcli.engine.tape.graph import Node, Site, seen
 from gradcli.engine.tape.tensor import AccumulateGrad, Tensor, freeze, node_of, require_grad, truth
 from gradcli.engine.values import refusals

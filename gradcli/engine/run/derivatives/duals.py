@@ -11,8 +11,7 @@ from typing import Any
 from gradcli.engine.autodiff.linearize import Linearized
 from gradcli.engine.autodiff.paths import lead_elsewhere
 from gradcli.engine.run.code.naming import kind_of
-from gradcli.engine.run.session.passes import Passes
-from gradcli.engine.run.session.state import Session
+from gradcli.engine.run.session.state import Passes, Session
 from gradcli.engine.tape.graph import Watchpoint
 from gradcli.engine.tape.tensor import Tensor, array_of, node_of, shared
 from gradcli.engine.values.carrier import data_of, like_of

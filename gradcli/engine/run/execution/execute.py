@@ -21,7 +21,6 @@ from gradcli.engine.run.session.evaluator import Evaluator
 from gradcli.engine.run.session.state import Session
 from gradcli.engine.tape.graph import Node, Site
 from gradcli.engine.tape.tensor import truth
-from gradcli.engine.values import refusals
 from gradcli.engine.values.data import Quiet
 from gradcli.engine.values.limits import QUESTION, Counters, Reached, joined_text, meter
 from gradcli.errors import AssertionFailed, Diagnostic, GradError, LimitError, run_error
@@ -233,7 +232,9 @@ def _callee(session: Session, value: Any) -> Callable[..., Any]:
         from gradcli.engine.run.derivatives.autograd import pulled
 
         return partial(pulled, session, value)
-    raise refusals.not_callable(kind_of(value))
+    from gradcli.engine.values.refusals import not_callable
+
+    raise not_callable(kind_of(value))
 
 
 def imported(session: Session, path: str) -> Any:
@@ -295,12 +296,13 @@ def _raised(value: Any) -> BaseException:
 
 def _unpack(session: Evaluator, value: Any, n: int) -> Any:
     found = session.iterate(value)
-    if isinstance(found, Sized) and len(found) != n:
-        raise refusals.wrong_count(len(found), n)
-    items = session.items(found)
-    if len(items) != n:
-        raise refusals.wrong_count(len(items), n)
-    return items
+    if not isinstance(found, Sized) or len(found) == n:
+        found = session.items(found)
+        if len(found) == n:
+            return found
+    from gradcli.engine.values.refusals import wrong_count
+
+    raise wrong_count(len(found), n)
 
 
 def _spread(session: Evaluator, value: Any, n: int, starred: int) -> list[Any]:
@@ -308,7 +310,9 @@ def _spread(session: Evaluator, value: Any, n: int, starred: int) -> list[Any]:
     items = session.items(value)
     left = len(items) - n + 1
     if left < 0:
-        raise refusals.too_few(len(items), n - 1)
+        from gradcli.engine.values.refusals import too_few
+
+        raise too_few(len(items), n - 1)
     return [*items[:starred], items[starred : starred + left], *items[starred + left :]]
 
 

@@ -9,7 +9,6 @@ from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import Op
 from gradcli.engine.ops.promotion import always_double
 from gradcli.engine.run.code.naming import kind_of
-from gradcli.engine.run.session.list_tensors import of_numbers, ragged
 from gradcli.engine.tape.graph import Site, Whole, settle
 from gradcli.engine.tape.tensor import (
     AccumulateGrad,
@@ -134,6 +133,8 @@ class Evaluator:
         """A list as the tensor of its items, recorded; anything else as it is."""
         if type(value) is not list:
             return value
+        from gradcli.engine.run.session.list_tensors import of_numbers, ragged
+
         made = of_numbers(value)
         if made is not None:
             return self.in_default_dtype(made)

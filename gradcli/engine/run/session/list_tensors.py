@@ -6,7 +6,6 @@ from typing import Any
 
 from gradcli.engine.run.code.naming import kind_of
 from gradcli.engine.tape.tensor import Tensor
-from gradcli.engine.values import refusals
 from gradcli.engine.values.data import NUMBERS, np
 from gradcli.engine.values.limits import check_memory
 from gradcli.errors import RunError, run_error
@@ -71,7 +70,9 @@ def _array(value: list[Any]) -> Any:
     try:
         found = np.array(value)
     except ValueError as error:
-        raise refusals.too_many_dimensions(error) or ragged(value) from None
+        from gradcli.engine.values.refusals import too_many_dimensions
+
+        raise too_many_dimensions(error) or ragged(value) from None
     except OverflowError:
         raise _overflow() from None
     if found.dtype.kind == "u":  # which NumPy takes for ints beyond those of 64 bits

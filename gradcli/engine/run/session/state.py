@@ -1,18 +1,152 @@
-"""One run of a program: what is on while it runs."""
+"""The state of one run: its random numbers, its output, its passes and what it watches."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
+from weakref import WeakSet
 
 from gradcli.engine.run.session.evaluator import Evaluator
-from gradcli.engine.run.session.output import Output
-from gradcli.engine.run.session.passes import Passes
-from gradcli.engine.run.session.random_numbers import RandomNumbers
 from gradcli.engine.run.session.watched_names import WatchedNames
-from gradcli.engine.tape.graph import Site
+from gradcli.engine.tape.graph import GONE, LIVE, SPENT, Node, Site
+from gradcli.engine.tape.tensor import Tensor
+from gradcli.engine.values.data import np
 from gradcli.engine.values.limits import Counters
+from gradcli.errors import Diagnostic
 from gradcli.limits import DEFAULT
+
+
+class RandomNumbers:
+    """Random numbers of a run: PyTorch's, NumPy's and Python's generators from one seed, each made
+    at its first use.
+
+    Fields:
+        stream: which of the seed's streams this run takes.
+    """
+
+    def __init__(self, seed: int | None = None, stream: int = 0) -> None:
+        self.stream = stream
+        self._seed = seed
+        self._generator: Any = None
+        self._numpy: Any = None
+        self._python: Any = None
+
+    @property
+    def seed(self) -> int:
+        """The seed that was given, or else drawn at its first use."""
+        if self._seed is None:
+            self._seed = int.from_bytes(os.urandom(8))
+        return self._seed
+
+    @property
+    def generator(self) -> Any:
+        """NumPy's `Generator`, which PyTorch's names draw from."""
+        if self._generator is None:
+            self.begin(self.seed, self.stream)
+        return self._generator
+
+    def begin(self, seed: int, stream: int = 0) -> None:
+        """Start the numbers of PyTorch's names anew at a stream of a seed."""
+        from gradcli.engine.numerics.generator import generator
+
+        self._generator = generator(seed, stream)
+
+    @property
+    def numpy(self) -> Any:
+        """The generator of `np.random`, at the run's seed until the program gives it one."""
+        if self._numpy is None:
+            seed = [self.seed % 2**32, self.stream % 2**32]
+            self._numpy = np.random.RandomState(seed)
+        return self._numpy
+
+    @numpy.setter
+    def numpy(self, generator: Any) -> None:
+        self._numpy = generator
+
+    @property
+    def python(self) -> Any:
+        """The generator of Python's `random`, at the run's seed until the program gives it one."""
+        if self._python is None:
+            from random import Random
+
+            self._python = Random(self.seed + (self.stream << 64))
+        return self._python
+
+
+class Output:
+    """Where the printed text, warnings and plots of a run go.
+
+    Fields:
+        echo: takes each text that the program prints, line ends included.
+        plots: draws what the program plots (`pictures.Plots`); None if nothing does.
+        warnings: the run's warnings, the first of each code.
+    """
+
+    def __init__(self, echo: Callable[[str], None] = lambda text: None, plots: Any = None) -> None:
+        self.echo = echo
+        self.plots = plots
+        self.warnings: dict[str, Diagnostic] = {}
+
+    def warn(self, code: str, message: str, help: str, site: Site | None) -> None:
+        """Add a warning about a place of the program, unless there is one of its code."""
+        if site is not None and code not in self.warnings:
+            self.warnings[code] = Diagnostic(
+                code, message, None, site.span, help=help, severity="warning"
+            )
+
+
+class Passes:
+    """`backward`, `grad` and dual tensors of one run.
+
+    Fields:
+        subject: the tensor that `backward` was called on last, with its cotangent, in a run that
+            keeps values.
+        transforms: how many functions are being differentiated by others at this point.
+        ending: what is to be done at the end of the pass that is under way.
+        duals: tangents of dual tensors, by their points; None outside `dual_level`.
+        anomaly: passes refuse a node that gives nan.
+    """
+
+    def __init__(self, *, repeated: bool) -> None:
+        self.subject: tuple[Tensor, Any] | None = None
+        self.transforms = 0
+        self.ending: list[Callable[[], Any]] = []
+        self.duals: dict[Node, Any] | None = None
+        self.anomaly = False
+        self._repeated = repeated  # the command may go through the same nodes later
+        self._retained: WeakSet[Tensor] | None = None
+
+    def left(self, retain: bool) -> int:
+        """What a `backward` of the program leaves of the nodes that it visits: what it frees may
+        still be needed for another derivative.
+        """
+        if retain:
+            return LIVE
+        return SPENT if self._repeated or self.transforms > 0 else GONE
+
+    def retain(self, x: Tensor) -> None:
+        """Keep the gradient of a tensor that is no leaf, in each pass."""
+        if self._retained is None:
+            self._retained = WeakSet()
+        self._retained.add(x)
+
+    @property
+    def retained(self) -> list[Tensor]:
+        """The tensors, no leaves, that keep their gradient in each pass."""
+        return [*(self._retained or ())]
+
+    @contextmanager
+    def one(self) -> Iterator[None]:
+        """A pass, at whose end is done what hooks have asked for."""
+        before, self.ending = self.ending, []
+        try:
+            yield
+            for end in self.ending:
+                end()
+        finally:
+            self.ending = before
 
 
 class Session(Evaluator):

@@ -125,6 +125,14 @@ _GROUP_OF: dict[str, type[Group]] = {
 }
 
 
+_FILLED = (
+    *("args", "optional", "variadic", "params", "order", "method", "constant"),
+    *("differentiable", "elementwise", "_defaults"),
+    *("value", "derivatives", "tape", "statics", "memory", "host", "page"),
+)
+"""The fields of an op that are filled when one of them is first read."""
+
+
 class Op(Entry):
     """One operation: its table entry, callable on numbers, arrays and tensors.
 
@@ -147,18 +155,26 @@ class Op(Entry):
         value, derivatives, tape, statics, memory, host, page: the groups.
     """
 
-    __slots__ = (
-        *("name", "aliases", "args", "optional", "variadic", "params", "order", "method"),
-        *("constant", "differentiable", "elementwise"),
-        *("value", "derivatives", "tape", "statics", "memory", "host", "page"),
-        *("_defaults", "_direct"),
-    )
+    __slots__ = ("name", "aliases", "_direct", "_fields", *_FILLED)
 
-    def __init__(
+    def __init__(self, name: str, *, aliases: Sequence[str] = (), **fields: Any) -> None:
+        self.name = name
+        self.aliases = tuple(aliases)
+        self._fields = fields
+        self._direct: Direct | None = None
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Fill the fields when one is first read: a run uses few of a family's ops."""
+            if name not in _FILLED:
+                raise AttributeError(name)
+            self._fill(**self._fields)
+            return getattr(self, name)
+
+    def _fill(
         self,
-        name: str,
         *,
-        aliases: Sequence[str] = (),
         args: Sequence[str] = (),
         params: Mapping[str, Any] | None = None,
         order: Sequence[str] = (),
@@ -172,8 +188,6 @@ class Op(Entry):
         given: dict[type[Group], dict[str, Any]] = defaultdict(dict, {Static: {"dtype": promoted}})
         for field, value in fields.items():
             given[_GROUP_OF[field]][field] = value
-        self.name = name
-        self.aliases = tuple(aliases)
         self.args = tuple(a.removesuffix("=None").removeprefix("*") for a in args)
         self.optional = sum(a.endswith("=None") for a in args)
         self.variadic = any(a.startswith("*") for a in args)
@@ -202,7 +216,6 @@ class Op(Entry):
             for name, value in self.params.items()
             if value is not REQUIRED
         }
-        self._direct: Direct | None = None
 
     @property
     def usage(self) -> str:

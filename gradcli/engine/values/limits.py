@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 
 from gradcli.errors import Diagnostic, LimitError
 from gradcli.limits import DEFAULT, MOST_CALLS, OPTIONS, Limits
+from gradcli.machine import free, resident
 
 _ITEM = 8  # bytes of a float64, of a reference in a list
 _LARGE = 1 << 23  # bytes; what is smaller is seen by who looks now and then
@@ -81,8 +82,6 @@ class Meter:
 
     def _begin(self) -> int:
         """Count from now on; a share of what is free is of what is so at the first look."""
-        from gradcli.machine import free, resident
-
         memory = self.limits.memory
         self._base = resident()
         self._most = memory if type(memory) is int else int(memory * free())
@@ -96,8 +95,6 @@ class Meter:
     @property
     def left(self) -> int:
         """The number of bytes that are left."""
-        from gradcli.machine import resident
-
         most = self.most
         return most - max(resident() - self._base, 0)
 

@@ -45,11 +45,9 @@ def _of(rule: Callable[..., Any]) -> Callable[..., Any]:
 
 def _along_of(rule: Callable[..., Any]) -> Callable[..., Any]:
     """The rule of a tangent of a softmax with `dtype`."""
-
-    def push(dot: Any, out: Any, x: Any, dim: Any = None, dtype: Any = None) -> Any:
-        return rule(dot if dtype is None else ops.cast(dot, dtype=dtype_of(out)), out, x, dim)
-
-    return push
+    return lambda dot, out, x, dim=None, dtype=None: rule(
+        dot if dtype is None else ops.cast(dot, dtype=dtype_of(out)), out, x, dim
+    )
 
 
 def _along(ndim: int, dim: Any) -> Any:

@@ -53,19 +53,12 @@ def bound(op: Op, arguments: Named, site: Site | None) -> Function:
 
     fixed = _fixed(op, arguments)
     if fixed is None:
-
-        def on_tensors(session: Evaluator, *values: Any) -> Any:
-            return _done(op, session, gather(values), parameters(values), site)
-
-        return on_tensors
+        return lambda session, *values: _done(op, session, gather(values), parameters(values), site)
     with_these = _with(op, fixed)
     if names == op.args:
         return partial(_at, with_these, site)
 
-    def gathered(session: Evaluator, *values: Any) -> Any:
-        return with_these(session, site, *gather(values))
-
-    return gathered
+    return lambda session, *values: with_these(session, site, *gather(values))
 
 
 def twin(op: Op, arguments: Named, site: Site | None) -> Function:
@@ -104,10 +97,7 @@ def _gathered(op: Op, names: Sequence[str]) -> Callable[[Sequence[Any]], list[An
         return lambda values: [*values[:count]]
     places = [names.index(name) if name in names else -1 for name in op.args]
 
-    def gather(values: Sequence[Any]) -> list[Any]:
-        return [None if at < 0 else values[at] for at in places]
-
-    return gather
+    return lambda values: [None if at < 0 else values[at] for at in places]
 
 
 def _parameters(op: Op, arguments: Named) -> Callable[[Sequence[Any]], dict[str, Any]]:

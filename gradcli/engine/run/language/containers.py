@@ -8,7 +8,6 @@ from typing import Any
 from gradcli.engine.run.code.naming import kind_of
 from gradcli.engine.run.session import classes
 from gradcli.engine.run.session.evaluator import Evaluator
-from gradcli.engine.tape.graph import Site
 from gradcli.engine.values.limits import check_items
 from gradcli.engine.values.objects import Object
 from gradcli.errors import RunError, run_error
@@ -128,10 +127,9 @@ def _each(name: str) -> Method:
     """A method of sets that takes any number of others, as what can be gone through."""
     plain = getattr(set, name)
 
-    def call(session: Evaluator, site: Site | None, value: set[Any], *others: Any) -> Any:
-        return plain(value, *(of_items(session, other) for other in others))
-
-    return call
+    return lambda session, site, value, *others: plain(
+        value, *(of_items(session, other) for other in others)
+    )
 
 
 DICTIONARIES: dict[str, Method] = {

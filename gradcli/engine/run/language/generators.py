@@ -62,10 +62,7 @@ def _given(value: Any) -> Any:
 
 
 def _method(name: str) -> Callable[..., Any]:
-    def method(value: Generator, *args: Any, **named: Any) -> Any:
-        return drawn(value.rng, name, args, named)
-
-    return method
+    return lambda value, *args, **named: drawn(value.rng, name, args, named)
 
 
 _METHODS: dict[str, Any] = {

@@ -89,10 +89,9 @@ def _of_objects(sign: str, site: Site | None) -> Function:
     """The function of `x += e` in a program whose classes may define it themselves."""
     plain, op = update(sign, site), ops[OPS[sign, 2]]
 
-    def changed(session: Evaluator, x: Any, y: Any) -> Any:
-        return objects().updated(op, x, y) if isinstance(x, Object) else plain(session, x, y)
-
-    return changed
+    return lambda session, x, y: (
+        objects().updated(op, x, y) if isinstance(x, Object) else plain(session, x, y)
+    )
 
 
 def _lists() -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 
 from gradcli.engine.numerics import exact
 from gradcli.engine.ops.catalog import ops
+from gradcli.engine.ops.families import points
 from gradcli.engine.ops.families.along import floats, shaped
 from gradcli.engine.ops.families.places import EVERY
 from gradcli.engine.ops.op import REQUIRED, Op, bad, composite, known, op, sample
@@ -82,7 +83,7 @@ cumsum: Op = op(
     inplace=True,
     samples=_samples,
     known=lambda: (known([1.0, 2.0, 3.0], dim=0, grad=([3.0, 2.0, 1.0],)),),
-    bad=lambda: (bad((2, 3), dim=2, says="no dimension 2"),),
+    bad=points.no_dimension,
 )
 
 
@@ -149,7 +150,7 @@ cumprod: Op = op(
         known([2.0, 0.0, 3.0], dim=0, grad=([1.0, 8.0, 0.0],)),
         known([0.0, 0.0, 3.0], dim=0, grad=([1.0, 0.0, 0.0],)),
     ),
-    bad=lambda: (bad((2, 3), dim=2, says="no dimension 2"),),
+    bad=points.no_dimension,
 )
 
 
@@ -205,7 +206,7 @@ def _running_op(name: str, word: str) -> Op:
             ),
             known([1.0, nan, 3.0], dim=0, grad=([1.0, 2.0, 0.0],)),
         ),
-        bad=lambda: (bad((2, 3), dim=2, says="no dimension 2"),),
+        bad=points.no_dimension,
     )
 
 
@@ -271,7 +272,7 @@ logcumsumexp: Op = op(
         known([-inf, 1.0], dim=0, grad=([0.0, 1.0],)),
         known([0.0, 0.0], dim=0, grad=([1.5, 0.5],)),
     ),
-    bad=lambda: (bad((2, 3), dim=2, says="no dimension 2"),),
+    bad=points.no_dimension,
 )
 
 

@@ -7,6 +7,7 @@ from math import inf
 from typing import Any
 
 from gradcli.engine.ops.catalog import ops
+from gradcli.engine.ops.families import points
 from gradcli.engine.ops.families.along import shaped
 from gradcli.engine.ops.families.norm import log_total
 from gradcli.engine.ops.internal.share import share_slope
@@ -108,7 +109,7 @@ softmax: Op = op(
         known([1000.0, 0.0], dim=0, grad=([0.0, 0.0],), cotangent=[1.0, 0.0]),
         known([0.0, 0.0], dim=0, grad=([0.25, -0.25],), cotangent=[1.0, 0.0]),
     ),
-    bad=lambda: (bad((2, 3), dim=2, says="no dimension 2"),),
+    bad=points.no_dimension,
 )
 
 
@@ -148,7 +149,7 @@ log_softmax: Op = op(
         known([1000.0, 0.0], dim=0, grad=([1.0, -1.0],), cotangent=[0.0, -1.0]),
         known([0.0, 0.0], dim=0, grad=([0.5, -0.5],), cotangent=[1.0, 0.0]),
     ),
-    bad=lambda: (bad((2, 3), dim=2, says="no dimension 2"),),
+    bad=points.no_dimension,
 )
 
 

@@ -6,6 +6,7 @@ from math import inf
 from typing import Any
 
 from gradcli.engine.ops.catalog import ops
+from gradcli.engine.ops.families import points
 from gradcli.engine.ops.families.along import (
     DIMS,
     check_some,
@@ -188,5 +189,5 @@ logsumexp: Op = op(
         known([inf, 1.0], dim=0, grad=([1.0, 0.0],)),
         known([-inf, 1.0], dim=0, grad=([0.0, 1.0],)),
     ),
-    bad=lambda: (bad((2, 3), dim=2, says="no dimension 2"),),
+    bad=points.no_dimension,
 )

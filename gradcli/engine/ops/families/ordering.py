@@ -6,6 +6,7 @@ from math import nan
 from typing import Any
 
 from gradcli.engine.ops.catalog import ops
+from gradcli.engine.ops.families import points
 from gradcli.engine.ops.families.places import places_of
 from gradcli.engine.ops.op import REQUIRED, Op, bad, composite, known, op, sample
 from gradcli.engine.ops.promotion import integer, of_first
@@ -77,7 +78,7 @@ sort: Op = op(
         known([2.0, 2.0], dim=0, grad=([1.0, 1.0],)),
         known([nan, 1.0], dim=0, grad=([1.0, 1.0],)),
     ),
-    bad=lambda: (bad((2, 3), dim=2, says="no dimension 2"),),
+    bad=points.no_dimension,
 )
 
 
@@ -95,7 +96,7 @@ argsort: Op = op(
     shape=lambda x, dim=-1, descending=False, stable=False: _same(x, dim)[0],
     dtype=integer,
     samples=lambda: (sample([3.0, -2.0, 1.0], dim=-1),),
-    bad=lambda: (bad((2, 3), dim=2, says="no dimension 2"),),
+    bad=points.no_dimension,
 )
 
 msort: Op = composite(
@@ -293,5 +294,5 @@ unique: Op = op(
         x, return_inverse, return_counts, dim
     ),
     samples=lambda: (sample([2.0, 1.0, 2.0]),),
-    bad=lambda: (bad((2, 3), dim=2, says="no dimension 2"),),
+    bad=points.no_dimension,
 )

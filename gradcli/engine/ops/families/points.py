@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradcli.engine.ops.op import Sample, sample
+from gradcli.engine.ops.op import Bad, Sample, bad, sample
 
 Samples = tuple[Sample, ...]
 
@@ -146,3 +146,8 @@ def off_corners() -> Samples:
         sample([]),
         sample([[[-1.2], [30.0]]]),
     )
+
+
+def no_dimension() -> tuple[Bad, ...]:
+    """A dimension that a matrix does not have."""
+    return (bad((2, 3), dim=2, says="no dimension 2"),)

@@ -9,6 +9,7 @@ from typing import Any
 from gradcli.engine.numerics import exact
 from gradcli.engine.ops.binding import check_params, static
 from gradcli.engine.ops.catalog import ops
+from gradcli.engine.ops.families import points
 from gradcli.engine.ops.families.along import (
     DIMS,
     count_over,
@@ -295,7 +296,7 @@ prod: Op = op(
         known([0.0, 2.0, 3.0], grad=([6.0, 0.0, 0.0],)),
         known([0.0, 0.0, 3.0], grad=([0.0, 0.0, 0.0],)),
     ),
-    bad=lambda: (bad((2, 3), dim=2, says="no dimension 2"),),
+    bad=points.no_dimension,
 )
 
 
@@ -389,7 +390,7 @@ def _spread_op(name: str, doc: str, root: bool) -> Op:
             sample([[[1.0, -2.0], [3.0, 4.5]]], dim=-1, unbiased=True),
         ),
         known=lambda: (known([2.0, 2.0], grad=([0.0, 0.0],)), known([3.0], grad=([nan],))),
-        bad=lambda: (bad((2, 3), dim=2, says="no dimension 2"),),
+        bad=points.no_dimension,
     )
 
 
@@ -423,7 +424,7 @@ def _truth_op(name: str, doc: str) -> Op:
         array=array,
         shape=lambda x, dim=None, keepdim=False: reduced(x, dim, keepdim),
         dtype=boolean,
-        bad=lambda: (bad((2, 3), dim=2, says="no dimension 2"),),
+        bad=points.no_dimension,
     )
 
 

@@ -7,6 +7,7 @@ from math import nan
 from typing import Any
 
 from gradcli.engine.ops.catalog import ops
+from gradcli.engine.ops.families import points
 from gradcli.engine.ops.families.along import (
     DIMS,
     check_some,
@@ -490,7 +491,7 @@ count_nonzero: Op = op(
     shape=lambda x, dim=None: reduced(x, dim, False),
     dtype=integer,
     samples=lambda: (sample([1.0, 0.0]),),
-    bad=lambda: (bad((2, 3), dim=2, says="no dimension 2"),),
+    bad=points.no_dimension,
 )
 
 

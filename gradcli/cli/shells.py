@@ -9,7 +9,7 @@ from gradcli.cli.line.options import MESSAGES, Line
 
 @command("shell", *MESSAGES)
 def completion(line: Line) -> None:
-    """Print the script by which a shell completes commands, inputs and names.
+    """Print the script for completion in a shell.
 
     Examples:
       gradcli completion bash >> ~/.bashrc

@@ -74,7 +74,7 @@ AT_ONCE = {  # programs that are refused before anything large is made: the code
     "f = lambda x: x * x\nfor i in range(1000): f = grad(f)\nf(2.0)": "recursion-limit",
     "f = lambda x: x\nfor i in range(2000): f = (lambda h: lambda x: h(x) + 1)(f)\nf(1)": "recursion-limit",
     "l = ['a']\nl.append(l)\nprint(l)": "recursion-limit",
-    "l = ['a']\nl.append(l)\nl == l": "recursion-limit",
+    "l = ['a']\nl.append(l)\nm = ['a']\nm.append(m)\nl == m": "recursion-limit",
     "l = ['a']\nl.append(l)\nl": "nested-too-deep",
 }
 

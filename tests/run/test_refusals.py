@@ -522,7 +522,7 @@ def test_every_program_is_refused_by_its_code(code):
     assert not wrong
 
 
-GROWING = ["l + l", "l += l", "l += l[:]", "[*l, *l]", "l * 2", "2 * l", "l *= 2", "l[0:0] = l", "l.extend(l)", "list(range(10 ** 6))",
+GROWING = ["l + l", "l += l", "l += l[:]", "[*l, *range(10 ** 6)]", "l * 2", "2 * l", "l *= 2", "l[0:0] = l", "l.extend(range(10 ** 6))", "list(range(10 ** 6))",
            "s * 20", "s + s * 9", "s.center(10 ** 6)", "s.ljust(10 ** 6)", "s.replace('a', 'bbbbbbbbbb')", "s.join(['b'] * 20)", "f'{1:1000000}'",
            "'%1000000d' % 1", "'%*d' % (10 ** 6, 1)", "'{:1000000}'.format(1)", "zeros(10 ** 6)", "arange(10 ** 6)", "eye(1000)", "rand(1000, 1000)", "linspace(0, 1, 10 ** 6)",
            "np.linspace(0, 1, 10 ** 6)", "np.r_[0:1:1e-6]", "np.random.rand(10 ** 6)", "randperm(10 ** 6)", "ones(2).new_zeros(10 ** 6)", "ones(2).new(10 ** 6)", "full((1000, 1000), 2)",

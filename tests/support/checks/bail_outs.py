@@ -10,10 +10,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from support.processes.house import HOUSE, MADE, ROOT, module_text, nodes
 
+import gradcli
 from gradcli.engine.compile.control import Left
 from gradcli.engine.compile.scalar.errors import Untranslatable
 from gradcli.engine.compile.typed import NotCompilable
@@ -179,7 +181,8 @@ def reached() -> Iterator[set[str]]:
 def _at() -> dict[tuple[str, int], list[str]]:
     """The names of the places by file and line."""
     named: dict[tuple[str, int], list[str]] = {}
+    package = Path(gradcli.__file__).parent  # which may be installed elsewhere
     for place in bail_outs():
         for line in place.lines:
-            named.setdefault((str(HOUSE / place.file), line), []).append(place.name)
+            named.setdefault((str(package / place.file), line), []).append(place.name)
     return named

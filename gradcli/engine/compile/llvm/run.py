@@ -12,6 +12,7 @@ from typing import Any
 from gradcli.engine.compile.control import Control, Left
 from gradcli.engine.compile.llvm.emit import state
 from gradcli.engine.compile.llvm.emit.libm import address_of
+from gradcli.engine.run.session.watchdog import WATCHDOG
 
 _FORMATS = {"float": "d", "int": "q", "bool": "q"}
 
@@ -290,10 +291,12 @@ def wait(work: Callable[[], None], run: Run) -> None:
     stops it.
     """
     failed: list[BaseException] = []
-    over = allocate_lock()
+    begins, over = allocate_lock(), allocate_lock()
+    begins.acquire()
     over.acquire()
 
     def done() -> None:
+        begins.release()
         try:
             work()
         except BaseException as error:
@@ -303,8 +306,10 @@ def wait(work: Callable[[], None], run: Run) -> None:
 
     begun = False
     try:
-        start_new_thread(done, ())
-        begun = True
+        with WATCHDOG.lock:
+            start_new_thread(done, ())
+            begun = True
+            begins.acquire()
         while not over.acquire(timeout=_LOOK):
             run.look()
     except BaseException:

@@ -85,16 +85,22 @@ class Guard:
 
 
 class Watchdog:
-    """Looks after questions; its thread is there while any are asked."""
+    """Looks after questions; its thread is there while any are asked.
+
+    Fields:
+        lock: held while it looks. Whoever starts a thread holds it until that runs: until then
+            CPython knows the new thread by the number of the one that starts it, so an error for
+            that one could reach the new thread.
+    """
 
     def __init__(self) -> None:
         self._guards: set[Guard] = set()
-        self._lock = allocate_lock()
+        self.lock = allocate_lock()
         self._process = 0  # in which the thread runs: none has it after a fork
 
     def watch(self, guard: Guard) -> None:
         """Look after a question from now on."""
-        with self._lock:
+        with self.lock:
             self._guards.add(guard)
             if self._process != os.getpid():
                 self._guards = {g for g in self._guards if g.thread == guard.thread}
@@ -103,7 +109,7 @@ class Watchdog:
 
     def leave(self, guard: Guard) -> None:
         """Look after it no more."""
-        with self._lock:
+        with self.lock:
             self._guards.discard(guard)
             guard.end()
 
@@ -111,7 +117,7 @@ class Watchdog:
         idle = 0
         while True:
             sleep(_INTERVAL)
-            with self._lock:
+            with self.lock:
                 for guard in self._guards:
                     guard.look()
                 idle = 0 if self._guards else idle + 1

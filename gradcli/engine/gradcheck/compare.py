@@ -1,8 +1,8 @@
-"""Checking derivatives: both modes against differences and against each other.
+"""Checks derivatives: each mode against numeric differences, and the modes against each other.
 
-Where input and output are small every entry of the Jacobian is compared; where they are large, its
-products with random directions. Order 2 checks the gradient of the function, weighed at random, in
-the same way. An entry is wrong only if differences of wide steps and those of narrow ones say so.
+A small Jacobian is compared entry by entry, a large one through products with random directions.
+Order 2 checks the gradient of the function's randomly weighted sum in the same way. An entry is
+wrong only if differences with wide and with narrow steps both say so.
 """
 
 from __future__ import annotations
@@ -35,16 +35,15 @@ class Check(Record):
         input: Number of the input.
         order: 1 for the function, 2 for its gradient.
         mode: "reverse" or "forward", each against differences; "dot" for one against the other.
-        index: Where they differ most: an index of the output followed by one of the input, before
-            them the number of the output if there are several; empty where a random projection was
-            compared.
-        analytic, numeric: The two values there; for "dot" <v, J u> and <J'v, u>.
+        index: The entry with the largest difference: the output's number if there are several, then
+            an index of the output, then one of the input; empty for a random projection.
+        analytic, numeric: The two values of that entry; for "dot" <v, J u> and <J'v, u>.
         error: Their distance.
-        truncation, rounding: The distances that these account for.
-        note: Why nothing can be said: "kink" where the function has a corner or a jump,
-            "non-finite" where it or its derivative is not finite, "unsure" where no differences
-            are good enough; "symmetric" where a matrix was moved symmetrically; else "".
-        passed: Whether error is within what is allowed, or there is a note.
+        truncation, rounding: The parts of the distance that these errors explain.
+        note: Why the check is void: "kink" for a corner or a jump, "non-finite" if the function or
+            its derivative is not finite, "unsure" if no difference is accurate enough; "symmetric"
+            for a matrix that was moved symmetrically; else "".
+        passed: True if the error is within `allowed`, or there is a note.
     """
 
     __slots__ = (
@@ -74,7 +73,7 @@ class Check(Record):
 
     @property
     def allowed(self) -> float:
-        """The distance that truncation and rounding account for."""
+        """The distance that truncation and rounding explain."""
         return self.truncation + self.rounding
 
     def noted(self, note: str) -> Check:
@@ -94,11 +93,11 @@ def gradcheck(
     """Check the derivatives of a function at its point.
 
     Args:
-        function: It must give the same each time.
+        function: Must return the same for the same point.
         order: 1, or 2 to check the second derivatives as well.
-        seed: Of the random directions.
+        seed: Seed of the random directions.
         small: The most elements for which the whole Jacobian is compared.
-        symmetric: Square matrices move symmetrically: each element with its mirror image.
+        symmetric: True to move each element of a square matrix with its mirror image.
     """
     rng = np.random.default_rng(seed)
     base = function({})
@@ -120,7 +119,7 @@ def gradcheck(
 
 
 class _Compared(Record):
-    """Entries that have been compared, with their places and what was found of each."""
+    """Compared entries: their indices, both derivatives and the verdict on each."""
 
     __slots__ = ("places", "analytic", "slopes", "verdict")
     places: list[tuple[int, ...]]
@@ -129,14 +128,14 @@ class _Compared(Record):
     verdict: Any
 
     def worst(self) -> tuple[int, float, int]:
-        """Verdict, excess error and number of the worst entry."""
+        """Verdict, error as a multiple of the allowed one, and number of the worst entry."""
         error = _distance(self.analytic, self.slopes.value)
         excess = np.nan_to_num(error / np.maximum(self.slopes.allowed, 1e-300), nan=np.inf)
         at = int(np.lexsort((excess, self.verdict))[-1])
         return int(self.verdict[at]), float(excess[at]), at
 
     def check(self, i: int, order: int, mode: str) -> Check:
-        """The check that shows the worst entry."""
+        """A check that reports the worst entry."""
         verdict, _, at = self.worst()
         found = self.slopes
         analytic, numeric = float(self.analytic[at]), float(found.value[at])
@@ -156,7 +155,7 @@ class _Compared(Record):
 
 
 class _Input:
-    """The checks by one input: the function around its point, and both modes there."""
+    """The checks by one input."""
 
     def __init__(
         self,
@@ -182,7 +181,7 @@ class _Input:
         self.neighbours: list[Trace] | None = None
 
     def checks(self) -> list[Check]:
-        """A check of each mode, and of one against the other."""
+        """One check of each mode against differences, and one of the modes against each other."""
         if self.point.size == 0 or self.base.values.size == 0:
             return []
         small = self.point.size <= self.small
@@ -201,8 +200,8 @@ class _Input:
     # --- one direction -----------------------------------------------------------------
 
     def _compared(self, unit: int | None) -> tuple[_Compared, _Compared]:
-        """Reverse and forward mode compared with differences in the direction of one element of
-        the input, or in one at random.
+        """Reverse and forward mode, each compared with differences along one element of the input,
+        or along a random direction if `unit` is None.
         """
         u = self._direction(unit)
         v = self.rng.uniform(-1, 1, self.base.values.shape)
@@ -243,9 +242,9 @@ class _Input:
         found: Slopes,
         second: Slopes,
     ) -> _Compared:
-        """What is to be said of derivatives, by the differences and by those of a second opinion.
+        """Derivatives compared with the differences `found`, or `second` where these agree.
 
-        Derivatives have rounding of their own; it is looked at only where they seem wrong.
+        Rounding of the derivatives themselves is measured only if some seem wrong.
         """
         analytic = derivative(self.base)
         finite = np.isfinite(self.base.values) if len(analytic) == len(self.base.values) else True
@@ -256,8 +255,8 @@ class _Input:
         return _Compared(places, analytic, used, verdict)
 
     def _dot(self) -> Check:
-        """<v, J u> and <J'v, u>: rounding alone parts them, that of the sums at the least, and what
-        the derivatives change by where the point moves by an ulp.
+        """The check that <v, J u> equals <J'v, u>. Allowed are the rounding of both sums and the
+        change of the derivatives where the point moves by some ulps.
         """
         u = self.rng.uniform(-1, 1, self.point.shape)
         v = self.rng.uniform(-1, 1, self.base.values.shape)
@@ -291,7 +290,7 @@ class _Input:
         return np.maximum(u, self._mirror(u)) if self.mirrored else u
 
     def _mirror(self, u: Any) -> Any:
-        """Matrices transposed."""
+        """A direction with its matrices transposed."""
         return np.swapaxes(u.reshape(shape_of(self.base.points[self.i])), -1, -2).ravel()
 
     def _line(self, unit: int | None, u: Any) -> Line:
@@ -310,14 +309,14 @@ class _Input:
         return Line(at, self.base.values, reach, max(reach, 1.0), self.eps, self.tiny)
 
     def _data(self, flat: Any, i: int | None = None) -> Any:
-        """Plain data like that of an input's point."""
+        """A flat array as plain data of an input's shape and dtype."""
         like = self.base.points[self.i if i is None else i]
         if type(like) is float:
             return float(flat[0])
         return flat.reshape(like.shape).astype(like.dtype)
 
     def _moved(self, moved: Mapping[int, Any]) -> Trace | None:
-        """The function elsewhere; None where it fails or has another shape."""
+        """The function at moved points; None if it fails or returns other shapes."""
         try:
             trace = self.function(moved)
         except LimitError:
@@ -327,9 +326,7 @@ class _Input:
         return trace if trace.shapes == self.base.shapes else None
 
     def _spread(self, derivative: Callable[[Trace], Any]) -> Any:
-        """How far rounding may put a derivative off: by what it changes where all inputs move by
-        some ulps.
-        """
+        """An estimate of a derivative's rounding: its change where all inputs move by some ulps."""
         if self.neighbours is None:
             traces = [self._moved(self._jittered()) for _ in range(4)]
             self.neighbours = [trace for trace in traces if trace is not None]
@@ -346,7 +343,7 @@ class _Input:
         return moved
 
     def _places(self, unit: int | None) -> list[tuple[int, ...]]:
-        """The index of each entry."""
+        """The index of each compared entry."""
         if unit is None:
             return [()] * self.base.values.size
         inner = _unraveled(unit, shape_of(self.base.points[self.i]))
@@ -363,7 +360,7 @@ def _agree(analytic: Any, found: Slopes) -> Any:
 
 
 def _verdict(analytic: Any, finite: Any, found: Slopes, second: Slopes) -> tuple[Slopes, Any]:
-    """Slopes to report and the verdict on each entry."""
+    """The slopes to report and the verdict on each entry; `finite` masks finite results."""
     other = ~_agree(analytic, found) & _agree(analytic, second) & second.settled
     used = Slopes(
         *(np.where(other, getattr(second, k), getattr(found, k)) for k in Slopes.__slots__)
@@ -377,7 +374,7 @@ def _verdict(analytic: Any, finite: Any, found: Slopes, second: Slopes) -> tuple
 
 
 def _distance(x: Any, y: Any) -> Any:
-    """|x - y|, 0 of equal infinities, nan where one is nan."""
+    """|x - y|; 0 for equal infinities, nan if one of them is nan."""
     return np.where(np.equal(x, y), 0.0, abs(np.subtract(x, y)))
 
 

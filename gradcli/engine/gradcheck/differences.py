@@ -1,9 +1,8 @@
-"""Slopes of a function along a line by differences alone, with what they may be off by.
+"""Numeric slopes of a function along a line, with bounds on their errors.
 
-Central differences of steps that shrink by 4 are extrapolated to the step 0 (Ridders' method); by
-how much the extrapolation changes what it starts from bounds the truncation. Rounding is the noise
-of the values divided by the step. The function may have several results, which are looked at each
-by itself; what it cannot give is nan.
+Central differences with steps that shrink by 4 are extrapolated to step 0 (Ridders' method). The
+change by extrapolation bounds the truncation error; the rounding error is the noise of the values
+divided by the step. Each result of the function is judged alone; an unknown one is nan.
 """
 
 from __future__ import annotations
@@ -14,23 +13,23 @@ from typing import Any, TypeAlias
 from gradcli.engine.values.data import np
 from gradcli.record import Record
 
-_FIRST = 0.0618  # of the reach: the widest step, no fraction of any period that programs have
+_FIRST = 0.0618  # of the reach: the widest step, not a fraction of any period that programs have
 _SHRINK = 4.0
 _LEVELS = 3  # steps that a smooth function needs
-_CLOSER = 4  # further ones for a second opinion
-_GOAL = 1e-6  # relative error with which a slope is good enough
-_BESIDE = 0.71  # of a step: another one of its size
-_LEAST = 2.0**20  # roundings of the values over the reach: a slope as good as zero
-_NEAR = 2.0**-20  # of the widest step: a smaller reach tells nothing of how steep a function is
-_SURE = 1e-3  # relative error with which it says something at all
+_CLOSER = 4  # more steps for a second opinion
+_GOAL = 1e-6  # relative error of a slope that is good enough
+_BESIDE = 0.71  # of a step: a second sample at about the same step
+_LEAST = 2.0**20  # roundings of the values over the reach: a smaller slope counts as zero
+_NEAR = 2.0**-20  # of the widest step: the least reach that bounds a slope
+_SURE = 1e-3  # relative error up to which a slope says anything
 
 
 class Slopes(Record):
-    """Slopes of each result, and how far they may be off by truncation and by rounding.
+    """Slopes of each result, with bounds on their truncation and rounding errors.
 
     Fields:
-        least: How far they are off where rounding is as little as it can be.
-        kink: Where the slopes to either side do not agree, however small the step.
+        least: The error that no step can avoid.
+        kink: A mask of the results whose slopes on the two sides differ at any step.
     """
 
     __slots__ = ("value", "truncation", "rounding", "least", "kink")
@@ -42,20 +41,20 @@ class Slopes(Record):
 
     @property
     def allowed(self) -> Any:
-        """The allowed distance of another value."""
+        """The distance at which another slope still agrees."""
         return self.truncation + self.rounding
 
     @property
     def settled(self) -> Any:
-        """Where the slope is known well enough to judge another one by it."""
+        """A mask of the slopes that are accurate enough to judge others by."""
         return (self.allowed <= _SURE * abs(self.value)) | (self.allowed <= self.least)
 
     def looser(self, more: Any) -> Slopes:
-        """A copy that allows more for rounding."""
+        """A copy with a larger rounding error."""
         return Slopes(self.value, self.truncation, self.rounding + more, self.least, self.kink)
 
     def where(self, these: Any, others: Slopes) -> Slopes:
-        """These slopes in some places, others elsewhere."""
+        """These slopes where the mask is true, others elsewhere."""
         return Slopes(
             np.where(these, self.value, others.value),
             np.where(these, self.truncation, others.truncation),
@@ -65,7 +64,7 @@ class Slopes(Record):
         )
 
     def weighed(self, weights: Any) -> Slopes:
-        """The sum of the slopes with weights; those of no weight do not count."""
+        """The weighted sum of the slopes; nan with weight 0 does not count."""
         used, size = weights != 0, abs(weights)
 
         def total(weight: Any, part: Any) -> Any:
@@ -81,19 +80,19 @@ class Slopes(Record):
 
 
 Sample: TypeAlias = tuple[float, Any, Any]
-"""A step and the values to either side."""
+"""A step, and the values at plus and minus that step."""
 
 
 class Line:
-    """A function along a line, each of whose values is computed once.
+    """A function along a line; each value is computed once.
 
     Args:
-        at: The step that was made in floating numbers, and the values there, for a step.
-        center: The values at the step 0.
-        reach: The size of the place: of the argument itself.
-        outer: The widest step worth trying where rounding leaves nothing of smaller ones.
-        eps: Relative spacing of the floating numbers that the function computes with.
-        tiny: The smallest of these numbers: what is less is lost.
+        at: Takes a step; returns the step as rounded, and the values there.
+        center: The values at step 0.
+        reach: The size of the argument, which scales the steps.
+        outer: The widest step to try where rounding spoils smaller ones.
+        eps: Relative spacing of the floating-point numbers in the function.
+        tiny: The smallest positive one of these numbers.
     """
 
     def __init__(
@@ -117,7 +116,7 @@ class Line:
         self._noise = np.zeros(center.shape)
 
     def slopes(self) -> Slopes:
-        """The slopes, by as many steps as it takes until they are good enough."""
+        """The slopes, with ever smaller steps until they are good enough."""
         self._refine(_LEVELS)
         before = np.full(self._center.shape, np.inf)
         stalled = 0
@@ -134,8 +133,8 @@ class Line:
         return self._estimate()
 
     def closer(self, wanted: Any) -> tuple[Slopes, Slopes]:
-        """The slopes by smaller steps, too, for the results in question, with the noise of the
-        values as it is measured; and those of the smaller steps alone, for a second opinion.
+        """The slopes with further, smaller steps for the results in `wanted` and with measured
+        noise; and those of the smallest steps alone, as a second opinion.
         """
         self._noise = self._measured_noise()
         self._refine(_CLOSER)
@@ -151,7 +150,7 @@ class Line:
         return found, second
 
     def suspects(self) -> Any:
-        """Where the slopes to either side may differ for more than curvature."""
+        """A mask of results whose slopes on the two sides differ by more than curvature."""
         h, ahead, behind, noise = self._table(self._samples)
         gap = abs(ahead - 2 * self._center + behind) / h
         with_noise = 8 * noise / h
@@ -166,7 +165,7 @@ class Line:
                 self._next /= _SHRINK
 
     def _widen(self) -> None:
-        """Steps from the outer one down, until they give what the smaller ones did not."""
+        """Add steps from the outer one down, until they settle the slopes."""
         h = _FIRST * self._outer
         widest = max(self._samples)
         done = 0
@@ -180,17 +179,17 @@ class Line:
 
     def _sampled(self, h: float) -> Sample:
         step, ahead = self._at(h)
-        if not step > 0:  # not finite, or too small for floating numbers
+        if not step > 0:  # infinite, or below the spacing of floating-point numbers
             nothing = np.full(self._center.shape, np.nan)
             return h, nothing, nothing
         return step, ahead, self._at(-step)[1]
 
     def _beside(self) -> dict[float, Sample]:
-        """Samples at other steps of the same size: what they tell differs by the noise there."""
+        """Samples at slightly smaller steps; their differences show the noise."""
         return {h: self._sampled(_BESIDE * h) for h in self._samples}
 
     def _table(self, samples: dict[float, Sample]) -> tuple[Any, Any, Any, Any]:
-        """Steps from the widest, values to either side, and their noise."""
+        """Steps, the widest first, with the values on either side and their noise."""
         rows = [samples[h] for h in sorted(samples, reverse=True)]
         steps, ahead, behind = (np.array(part) for part in zip(*rows, strict=True))
         size = np.maximum(np.maximum(abs(ahead), abs(behind)), abs(self._center))
@@ -198,8 +197,8 @@ class Line:
         return steps[:, None], ahead, behind, noise
 
     def _measured_noise(self) -> Any:
-        """How irregular the values are at neighbours of the point, beyond any smooth function:
-        their fourth differences, to either side of it so that a kink is not taken for noise.
+        """The noise of the values near the point: their fourth differences, which vanish for smooth
+        functions. Each side is measured alone, so that a kink does not count as noise.
         """
         gap = 256 * self._eps * self._reach
         found = [np.zeros(self._center.shape)]
@@ -209,16 +208,16 @@ class Line:
             found.append(np.where(np.isfinite(fourth), fourth, 0.0))
         return np.max(found, axis=0)
 
-    # --- what they tell ----------------------------------------------------------------
+    # --- estimates ---------------------------------------------------------------------
 
     def _open(self) -> Any:
-        """Where smaller steps may still help."""
+        """A mask of the results for which smaller steps may still help."""
         found = self._estimate()
         good = found.allowed <= _GOAL * abs(found.value)
         return np.isfinite(self._center) & ~(good | (found.truncation <= found.rounding))
 
     def _is_drowned(self) -> bool:
-        """Whether rounding leaves too little of a slope, and wider steps may help."""
+        """True if rounding hides a slope and wider steps may help."""
         if _FIRST * self._outer <= _SHRINK * max(self._samples, default=np.inf):
             return False
         found = self._estimate()
@@ -227,8 +226,8 @@ class Line:
         return bool(unknown.any())
 
     def _estimate(self, below: float = np.inf, beside: dict[float, Sample] | None = None) -> Slopes:
-        """The best extrapolation of all, from steps no wider than a bound; its noise is what the
-        samples beside it differ by.
+        """The extrapolation with the least error, from steps up to `below`; samples in `beside`
+        show its noise.
         """
         value, truncation, rounding = self._extrapolated(self._samples, below)
         if beside is not None:
@@ -245,7 +244,7 @@ class Line:
         return Slopes(value, truncation, rounding, least, np.zeros(least.shape, bool))
 
     def _extrapolated(self, samples: dict[float, Sample], below: float) -> tuple[Any, Any, Any]:
-        """All extrapolations, with what truncation and rounding may put each off by."""
+        """All extrapolated slopes, each with its truncation and its rounding error."""
         h, ahead, behind, noise = self._table(samples)
         keep = h[:, 0] <= 1.01 * below
         h, noise = h[keep], noise[keep]
@@ -262,14 +261,14 @@ class Line:
         return np.concatenate(values), np.concatenate(truncations), np.concatenate(roundings)
 
     def _size(self) -> float:
-        """The size of the largest finite value: what a slope is zero beside."""
+        """The largest finite value, the scale by which a slope counts as zero."""
         _, ahead, behind, _ = self._table(self._samples)
         values = abs(np.array([self._center, ahead[0], behind[0]]))
         return float(np.max(values, where=np.isfinite(values), initial=0.0))
 
     def _kinks(self) -> Any:
-        """Where the gap between the slopes to either side, or the slopes themselves, do not shrink
-        with the step down to the noise; or where one side gives no value.
+        """A mask of results at a kink: the slopes or their gap between the sides do not shrink with
+        the step, or one side has no value.
         """
         h, ahead, behind, noise = self._table(self._samples)
         center = self._center
@@ -283,8 +282,8 @@ class Line:
 
 
 def _stays(amount: Any, blur: Any, ratio: float) -> Any:
-    """Where an amount shrinks by no more than a ratio in the last steps in which it can be told
-    from its blur, and would be blurred in smaller ones.
+    """A mask of amounts that shrink by no more than a ratio in the last steps in which they exceed
+    their blur, and whose blur would hide them at smaller steps.
     """
     if len(amount) < 3:
         return np.zeros(amount.shape[1:], bool)

@@ -1,4 +1,4 @@
-"""Evaluate a program at moved points by compiled code; it gives the values only."""
+"""Evaluate a program at moved points with compiled code, which gives its values only."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from gradcli.record import Record
 
 
 class Coded(Record):
-    """Values and gradients by code at moved points.
+    """Values and gradients that compiled code computes at moved points.
 
     Fields:
-        values: of the result, in its shape.
-        shapes: those of the points.
-        gradients: by all elements of the points, of the result whose items have weights; None where
-            the interpreter has them.
+        values: The result's values, in its shape.
+        shapes: Shapes of the points.
+        gradients: Takes weights of the result's elements; returns the gradient of the weighted sum
+            by all elements of the points, or None if only the interpreter has it.
     """
 
     __slots__ = ("values", "shapes", "gradients")
@@ -27,7 +27,7 @@ class Coded(Record):
 
 
 class Elsewhere(Trace):
-    """Values of results of some shapes, with what makes a whole evaluation."""
+    """A trace with values by compiled code; derivatives run the whole evaluation `whole`."""
 
     def __init__(
         self, coded: Coded, shapes: list[tuple[int, ...]], whole: Callable[[], Trace]
@@ -59,5 +59,5 @@ class Elsewhere(Trace):
 
 
 def _none(weights: Any) -> Any:
-    """Third derivatives are not found by code."""
+    """No gradient: compiled code gives no third derivatives."""
     return None

@@ -1,4 +1,4 @@
-"""Checking the derivatives of a program and of the own rules that it uses."""
+"""Checks the derivatives of a program and of the own rules that it uses."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ def check_program(
     """Check the derivatives of a program's output.
 
     Args:
-        run: Runs it, at other values.
+        run: Runs the program, with other values of some names.
         names: Names to differentiate with respect to.
         order: 1, or 2 to check second derivatives as well.
         lines: The line of each name, 0 for none.
-        code: Finds what the program gives for plain data in the place of watched names' values;
-            None where it has to be run.
+        code: Computes the output with other values of some names by compiled code; None if the
+            interpreter has to run.
     """
 
     def function(moved: Mapping[int, Any]) -> Trace:
@@ -63,8 +63,8 @@ def check_program(
 
 
 def _by_triangles(function: Function, checks: list[Check], order: int) -> list[Check]:
-    """The checks, with those that fail for a matrix of which one triangle is read replaced by those
-    that pass where it stays symmetric: its gradient is shared between both triangles.
+    """The checks again, with symmetric moves for a matrix of which an op reads one triangle: its
+    gradient is shared between both triangles. Each check that fails only otherwise is replaced.
     """
     if all(check.passed for check in checks) or not function({}).reads_triangles():
         return checks
@@ -76,8 +76,8 @@ def _by_triangles(function: Function, checks: list[Check], order: int) -> list[C
 
 
 def _cuts(uncut: Function, checks: Sequence[Check], order: int) -> list[bool]:
-    """Which checks failed only because the program cuts gradients: those that pass where nothing is
-    cut. Only a program that cuts something can fail where nothing is.
+    """True for each check that failed only because the program detaches values: it passes in a run
+    in which nothing is detached.
     """
     try:
         passed = [check.passed for check in gradcheck(uncut, order=order)]
@@ -89,13 +89,13 @@ def _cuts(uncut: Function, checks: Sequence[Check], order: int) -> list[bool]:
 
 
 class OwnCalls:
-    """The first call of each own function with arguments of each kind, as they were then."""
+    """The first call of each own function for each kind of arguments, with copies of these."""
 
     def __init__(self) -> None:
         self._calls: dict[Any, tuple[OwnFunction, list[Any], list[bool], Site | None]] = {}
 
     def __call__(self, function: OwnFunction, args: Sequence[Any], site: Site | None) -> None:
-        """Note a call."""
+        """Record a call."""
         kinds = tuple((type(a), _kind(data_of(a))) for a in args)
         connected = [isinstance(a, Tensor) and node_of(a) is not None for a in args]
         key = (function.name, kinds, tuple(connected))
@@ -103,7 +103,7 @@ class OwnCalls:
             self._calls[key] = function, list(map(_unconnected, args)), connected, site
 
     def checked(self, source: Source, order: int) -> tuple[Checked, ...]:
-        """Check each function by itself at these arguments."""
+        """Check each function alone, at its recorded arguments."""
         return tuple(
             check
             for function, args, connected, site in list(self._calls.values())
@@ -114,8 +114,8 @@ class OwnCalls:
 def _rule(
     function: OwnFunction, args: Sequence[Any], connected: Sequence[bool], order: int, line: int
 ) -> list[Checked]:
-    """The checks by each float argument; one for which `backward` has no gradient, and that none
-    reached in the program, is a constant of the rule.
+    """The checks by each float argument. An argument counts as a constant if `backward` gives it no
+    gradient and the program passed no recorded value.
     """
 
     def evaluation(numbers: Sequence[int]) -> Function:
@@ -134,14 +134,14 @@ def _rule(
 def _evaluated(
     function: OwnFunction, args: Sequence[Any], numbers: Sequence[int], moved: Mapping[int, Any]
 ) -> Trace:
-    """One call of an own function, differentiated by some arguments."""
+    """One call of an own function, recorded with respect to some arguments."""
     session = function.session
     given = list(map(_unconnected, args))
     points = []
     for k, i in enumerate(numbers):
         data = moved.get(k, data_of(args[i]))
         node = Watchpoint("", None, 0, None)
-        node.visible = True  # to the rule it requires a gradient
+        node.visible = True  # it requires a gradient in the rule's eyes
         given[i] = (Tensor if type(args[i]) is Tensor else Number)(_copied(data), node)
         points.append((node, data))
     calls, session.own_calls = session.own_calls, None
@@ -161,7 +161,7 @@ def _kind(data: Any) -> Any:
 
 
 def _unconnected(x: Any) -> Any:
-    """A copy of a value in its own memory, outside the graph."""
+    """A copy of a value in memory of its own, outside the graph."""
     if type(x) is Tensor:
         return Tensor(_copied(x.data))
     return x.data if isinstance(x, Number) else x

@@ -1,4 +1,4 @@
-"""One evaluation of a function at a point, with its derivatives there in both modes, flat."""
+"""One evaluation of a function at a point, with its derivatives in both modes, flat."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _TINY = {2.0**-52: 2.0**-1074, 2.0**-23: 2.0**-149}
 
 
 class Trace:
-    """The results of an evaluation and the nodes of the values that it was made at.
+    """The results of an evaluation, differentiable with respect to its points.
 
-    Results and points are taken as flat arrays, one result after the other.
+    Results and points are flat arrays, one result after the other.
 
     Args:
         outputs: The results, numbers or tensors.
-        points: Nodes of what is differentiated by, with plain data of the values there.
+        points: The nodes to differentiate with respect to, with plain data of their values.
     """
 
     def __init__(self, outputs: Sequence[Any], points: Sequence[tuple[Node, Any]]) -> None:
@@ -38,7 +38,7 @@ class Trace:
         self._jacobian: list[Any] | None = None
 
     def precision(self) -> float:
-        """Relative spacing of the least precise floating numbers on the way to the results."""
+        """Relative spacing of the least precise floating-point dtype that the evaluation uses."""
         kinds = {dtype_of(x) for x in (*self.outputs, *self.points)}
         made = (node_of(o) for o in self.outputs if isinstance(o, Tensor))
         for node in reachable(node for node in made if node is not None):
@@ -47,16 +47,16 @@ class Trace:
         return max(_EPS.get(kind, 0.0) for kind in kinds)
 
     def tiny(self) -> float:
-        """The smallest floating number of that precision."""
+        """The smallest positive number of that dtype."""
         return _TINY[self.precision()]
 
     def reads_triangles(self) -> bool:
-        """Whether an op on the way reads one triangle of a matrix that it takes for symmetric."""
+        """True if an op reads one triangle of a matrix that it takes for symmetric."""
         roots = (node_of(o) for o in self.outputs if isinstance(o, Tensor))
         return any(map(_reads_triangle, reachable(node for node in roots if node is not None)))
 
     def pulled(self, weights: Any) -> list[Any]:
-        """Gradients by the points of the results, each element of which has a weight."""
+        """Gradients of the weighted sum of the results, by each point."""
         found = self._line.pull(self._parted(weights))
         return [
             _flat([shaped(found.get(node), shape_of(point))])
@@ -64,19 +64,19 @@ class Trace:
         ]
 
     def jacobian(self) -> list[Any]:
-        """The whole matrix by each point, a row for each element of the results."""
+        """The Jacobian by each point, with a row for each element of the results."""
         if self._jacobian is None:
             rows = [self.pulled(v) for v in np.eye(self.values.size)]
             self._jacobian = [np.array(parts) for parts in zip(*rows, strict=True)]
         return self._jacobian
 
     def reaches(self) -> list[bool]:
-        """Whether any gradient comes to each point, if only of zeros."""
+        """True for each point that gets a gradient, even one of zeros."""
         found = self._line.pull(self._parted(np.ones(self.values.shape)))
         return [node in found for node in self.nodes]
 
     def pushed(self, i: int, direction: Any) -> Any:
-        """The tangent of the results in a direction of one point."""
+        """The tangent of the results along a direction of one point."""
         point = self.points[i]
         shape = shape_of(point)
         dot = np.reshape(direction, shape).astype(dtype_of(point)) if shape else float(direction[0])
@@ -84,7 +84,9 @@ class Trace:
         return _flat([shaped(d, s) for d, s in zip(found, self.shapes, strict=True)])
 
     def slope(self, weights: Any) -> Trace:
-        """The gradients by all points, as results that are to be differentiated again."""
+        """A trace whose results are the gradients of the weighted sum, recorded for second
+        derivatives.
+        """
         found = self._line.pull_recorded(self._parted(weights))
         gradients = []
         for node, point in zip(self.nodes, self.points, strict=True):
@@ -95,7 +97,7 @@ class Trace:
         return Trace(gradients, list(zip(self.nodes, self.points, strict=True)))
 
     def _parted(self, weights: Any) -> list[Any]:
-        """The weights of each result."""
+        """The flat weights cut to the shape of each result."""
         parts = []
         done = 0
         for out, shape in zip(self.outputs, self.shapes, strict=True):
@@ -113,6 +115,6 @@ def _reads_triangle(node: Node) -> bool:
 
 
 def _flat(parts: Sequence[Any]) -> Any:
-    """All elements of plain data and tensors, one after the other."""
+    """All elements of plain data and tensors in one flat array."""
     flat = [np.asarray(data_of(p), np.float64).ravel() for p in parts]
     return np.concatenate(flat) if flat else np.zeros(0)

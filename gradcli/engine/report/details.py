@@ -20,12 +20,12 @@ def details(
     cotangents: Mapping[Node, Any],
     shown: Callable[[Node], int | None],
 ) -> dict[int, Details]:
-    """The details of nodes, by their numbers.
+    """The details of nodes, by their numbers in the graph.
 
     Args:
         nodes: The nodes.
-        cotangents: The derivatives by the nodes, as far as they are known.
-        shown: The number of the node that is shown for another, None for one that is not there.
+        cotangents: The derivative of the result by each node, where known.
+        shown: The number in the graph under which a node is shown, None if it is not.
     """
     found = {}
     with Quiet():
@@ -38,7 +38,7 @@ def details(
 
 
 def _saved(node: NodeOfOp) -> tuple[tuple[str, Any], ...]:
-    """The values that a node saved for its derivative, by the names of its op's arguments."""
+    """The values that a node saved for its derivative, each with the name of its op's argument."""
     if not isinstance(node, OpNode):
         return ()
     names = node.op.args  # type: ignore[attr-defined]  # of an entry of the catalog
@@ -51,7 +51,7 @@ def _saved(node: NodeOfOp) -> tuple[tuple[str, Any], ...]:
 
 
 def _partials(node: NodeOfOp, shown: Callable[[Node], int | None]) -> tuple[tuple[int, Any], ...]:
-    """The partial by each operand that is shown."""
+    """The partial derivative by each operand that the graph shows."""
     if not isinstance(node, OpNode) or type(node.like) is tuple:
         return ()
     try:

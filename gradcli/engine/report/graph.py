@@ -13,7 +13,7 @@ from gradcli.engine.values.data import NUMBERS
 from gradcli.results import Graph, GraphEdge, GraphNode
 from gradcli.source import Source, Span
 
-_LONGEST = 120  # characters of an expression; the text of a sum of a million terms is as many
+_LONGEST = 120  # characters of an expression: a sum of a million terms has a text as long
 
 
 def recorded_graph(
@@ -28,11 +28,11 @@ def recorded_graph(
 
     Args:
         root: The node of the value.
-        cotangents: The derivatives by the nodes, as far as they are known.
+        cotangents: The derivative of the value by each node, where known.
         values: Top-level names and their values, which give leaves their names.
         source: The program's text.
         missing: Why derivatives are not known.
-        detailed: Says of which nodes more is wanted.
+        detailed: Chooses the numbers of the nodes whose details are wanted.
     """
     inputs = _below(_standing_for(root))
     ids = {node: i for i, node in enumerate(sorted(inputs, key=lambda node: -node.seq))}
@@ -54,11 +54,11 @@ def recorded_graph(
     return Graph(graph.root, graph.nodes, graph.edges, missing, found)
 
 
-# --- what is shown of it ---------------------------------------------------------------------
+# --- the nodes that are shown ----------------------------------------------------------------
 
 
 def _below(root: Node) -> dict[Node, list[Node | None]]:
-    """The nodes that are shown, and what each was made of."""
+    """The nodes that are shown, each with its operands."""
     found: dict[Node, list[Node | None]] = {}
     stack = [root]
     while stack:
@@ -70,8 +70,8 @@ def _below(root: Node) -> dict[Node, list[Node | None]]:
 
 
 def _inputs(node: Node) -> list[Node | None]:
-    """What a node was made of. A leaf ends there, where only the command looks at its value, and
-    an item of a list that was given is one.
+    """The operands of a node to show. Points that only the command watches end at a leaf, and an
+    item of an input that is a list has no operands.
     """
     if type(node) is AccumulateGrad:
         return [n for n in node.edges if not (type(n) is Watchpoint and not n.edges)]
@@ -81,11 +81,11 @@ def _inputs(node: Node) -> list[Node | None]:
 
 
 def _standing_for(node: Node) -> Node:
-    """The node that is shown in the place of another: a list that was given is one input, whatever
-    made a tensor of its items, and a point that only the command sees, where its name adds nothing,
-    is what it is a point of.
+    """The node that is shown in place of another. All ops that turn an input list into a tensor are
+    shown as that input; a point that only the command watches and that has no name of its own is
+    shown as the node that it watches.
     """
-    while type(node) is not OpNode or node.op.name == "stack":  # which most are
+    while type(node) is not OpNode or node.op.name == "stack":  # most nodes
         under = node.edges[0] if type(node) is Watchpoint and node.edges else None
         if under is not None and _name(node) in ("", _name(under)):
             node = under
@@ -98,11 +98,11 @@ def _standing_for(node: Node) -> Node:
     return node
 
 
-_OF_ITEMS = ("getitem", "stack")  # what is done to lists that are given, unseen by the program
+_OF_ITEMS = ("getitem", "stack")  # ops on lists that are inputs, which the program does not contain
 
 
 def _item(node: Node) -> tuple[Watchpoint, tuple[int, ...]] | None:
-    """The list that was given of which a node has an item, and where that stands in it."""
+    """The input list of which a node is an item, and the item's index."""
     if type(node) is Watchpoint:
         return None if node.edges else (node, ())
     if not isinstance(node, NodeOfOp):
@@ -131,14 +131,14 @@ def _item(node: Node) -> tuple[Watchpoint, tuple[int, ...]] | None:
 
 
 class _Texts:
-    """The program's text at the places of ops, each looked up once."""
+    """The program's text at each op's place, looked up once."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
         self._places: dict[Span, tuple[str, int, int]] = {}
 
     def at(self, span: Span) -> tuple[str, int, int]:
-        """The text of a place, on one line, and its line and column."""
+        """The text at a place, on one line, with its line and column."""
         found = self._places.get(span)
         if found is None:
             text = self._source.text[span.start : min(span.end, span.start + 4 * _LONGEST)]
@@ -195,7 +195,7 @@ def _node(
 
 
 def _name(node: Node) -> str:
-    """The program's name for what a node made, "" for none."""
+    """The program's name for the value of a node, "" if it has none."""
     if type(node) is Watchpoint:
         return node.variable
     site: Site | None = node.site

@@ -1,7 +1,7 @@
-"""Where a derivative is a choice: the ops of a recorded graph that stand at a corner, jump or tie.
+"""Find ops of a recorded graph that are evaluated at a corner, jump or tie.
 
-An op's own value and derivative are asked at the floating numbers beside an operand: at a kink they
-differ from one side to the other by more than they do along either side.
+The op's value and derivative are computed at the floating-point numbers next to an operand. At a
+kink they differ between the two sides by more than along either side.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from gradcli.engine.values.data import is_floating, np, plain, shape_of
 from gradcli.errors import GradError
 from gradcli.record import Record
 
-_FEW = 4  # elements of an operand that are told of
-_MOST = 64  # elements at which ties are looked for
-_PART = 1e-6  # of the slopes or values to either side: a smaller difference is none
-_WIDE = 2.0**-18  # of the largest element
-_MORE = 8  # times as much as along either side
+_FEW = 4  # elements of an operand that are reported
+_MOST = 64  # elements of an operand that are checked for ties
+_PART = 1e-6  # of the slopes or values on either side: a smaller difference does not count
+_WIDE = 2.0**-18  # of the largest element: the step for ops with ties
+_MORE = 8  # times the difference along either side
 
 
 class Kink(Record):
@@ -33,11 +33,11 @@ class Kink(Record):
     Fields:
         node: The node.
         argument: Name of the operand's argument.
-        index: Of the element, empty for a number.
+        index: Index of the element, empty for a number.
         at: Its value.
-        left, right: The derivatives to either side: of the element of the result, or of all.
-        chosen: The one that is taken there.
-        jump: The values to either side where they differ, else None.
+        left, right: The derivative on either side: of one element of the result, or of all.
+        chosen: The derivative that is used at the kink.
+        jump: The values on either side if they differ, else None.
     """
 
     __slots__ = ("node", "argument", "index", "at", "left", "right", "chosen", "jump")
@@ -52,7 +52,7 @@ class Kink(Record):
 
 
 def kinks(nodes: Iterable[Node]) -> Iterator[Kink]:
-    """The kinks at which the ops of nodes stand that kept their values, the oldest first."""
+    """The kinks at ops whose operands are still known, the oldest op first."""
     for node in sorted(nodes, key=lambda node: node.seq):
         if not isinstance(node, OpNode):
             continue
@@ -63,12 +63,12 @@ def kinks(nodes: Iterable[Node]) -> Iterator[Kink]:
         for i, under in enumerate(node.edges):
             if under is None or not is_floating(args[i]):
                 continue
-            with suppress(GradError):  # beside the operand the op may be refused
+            with suppress(GradError):  # the op may refuse a neighboring operand
                 yield from _of_argument(node, op, args, i)
 
 
 def _values(node: OpNode) -> list[Any] | None:
-    """The operands; None where one has not been kept."""
+    """The operands of a node, or None if one of them was not kept."""
     found = []
     for arg, data, under, index in zip(node.args, node.data, node.edges, node.outputs, strict=True):
         value = data
@@ -81,7 +81,7 @@ def _values(node: OpNode) -> list[Any] | None:
 
 
 def _kept(node: Node, index: int) -> Any:
-    """The value of a node; of a leaf only if it has not been changed in place since."""
+    """The value of a node; None for a leaf that was changed in place since."""
     if not isinstance(node, AccumulateGrad):
         return node.out[index] if type(node.out) is tuple else node.out
     leaf = node.variable
@@ -89,7 +89,7 @@ def _kept(node: Node, index: int) -> Any:
 
 
 class _Side(Record):
-    """Value and slope of an op where one operand has been moved by some steps."""
+    """Value and slope of an op with one operand moved by some steps."""
 
     __slots__ = ("value", "slope")
     value: Any
@@ -97,7 +97,7 @@ class _Side(Record):
 
 
 def _of_argument(node: OpNode, op: Op, args: Sequence[Any], i: int) -> Iterator[Kink]:
-    """The kinks of an op by one operand, up to some."""
+    """The first few kinks of an op with respect to one operand."""
     argument = op.args[min(i, len(op.args) - 1)]
     found = _of_elements if op.derivatives.partials is not None else _of_ties
     for index, left, here, right, jumps in islice(found(op, args, i, node.params), _FEW):
@@ -108,11 +108,11 @@ def _of_argument(node: OpNode, op: Op, args: Sequence[Any], i: int) -> Iterator[
 
 
 Found: TypeAlias = tuple[tuple[int, ...], _Side, _Side, _Side, bool]
-"""The element, what the op is on the left, there and on the right, and whether its value jumps."""
+"""Index of the element; the op on the left, there and on the right; True if its value jumps."""
 
 
 def _of_elements(op: Op, args: Sequence[Any], i: int, params: Any) -> Iterator[Found]:
-    """Of an element-wise op: all elements are moved at once."""
+    """Kinks of an element-wise op: all elements move at once."""
     sides = _sides(op, args, i, params, np.ones(shape_of(args[i]), bool))
     jumps = _gap([side.value for side in sides])
     for at in np.argwhere(_breaks(sides, jumps)):
@@ -122,7 +122,7 @@ def _of_elements(op: Op, args: Sequence[Any], i: int, params: Any) -> Iterator[F
 
 
 def _of_ties(op: Op, args: Sequence[Any], i: int, params: Any) -> Iterator[Found]:
-    """Of any other: the elements that may be tied are moved one by one."""
+    """Kinks of any other op: each element that may be tied moves alone."""
     for at in _suspects(args[i]):
         place = np.zeros(shape_of(args[i]), bool)
         place[at] = True
@@ -137,8 +137,8 @@ def _sides(op: Op, args: Sequence[Any], i: int, params: Any, place: Any) -> list
 
 
 def _moved(op: Op, args: Sequence[Any], i: int, steps: int, params: Any, place: Any) -> _Side:
-    """What the op is where some elements of an operand are so many steps further on: to the next
-    floating numbers, or wider ones where sums of the elements would lose these.
+    """The op with some elements of an operand moved by a number of steps. A step leads to the next
+    floating-point number; it is wider for ops with ties, whose sums would lose so small a one.
     """
     x = np.array(args[i])
     if op.derivatives.ties:
@@ -160,8 +160,8 @@ def _moved(op: Op, args: Sequence[Any], i: int, steps: int, params: Any, place: 
 
 
 def _breaks(sides: Sequence[_Side], jumps: Any) -> Any:
-    """Which elements of the result have other values or slopes on one side than on the other, or
-    a slope between them that is neither.
+    """A mask of the result's elements whose value or slope differs between the two sides, or whose
+    slope at the operand agrees with neither side.
     """
     slopes = [side.slope for side in sides]
     return (jumps | _gap(slopes) | _apart(slopes)) & np.isfinite(sides[2].value)
@@ -186,7 +186,7 @@ def _differ(a: Any, b: Any, along: Any) -> Any:
 
 
 def _suspects(x: Any) -> list[tuple[int, ...]]:
-    """The elements that are zero or as large as another, up to some."""
+    """Indices of the first elements that are zero or have the same size as another."""
     size = abs(np.asarray(x))
     _, which, count = np.unique(size, return_inverse=True, return_counts=True)
     tied = (count[which].reshape(size.shape) > 1) | (size == 0)
@@ -194,7 +194,7 @@ def _suspects(x: Any) -> list[tuple[int, ...]]:
 
 
 def _place(x: Any, of_result: tuple[int, ...]) -> tuple[int, ...]:
-    """The element of an operand, broadcast or not, of which one of the result is made."""
+    """The index in an operand, which may be broadcast, of an element of the result."""
     shape = shape_of(x)
     inner = of_result[len(of_result) - len(shape) :]
     return tuple(0 if n == 1 else k for n, k in zip(shape, inner, strict=True))

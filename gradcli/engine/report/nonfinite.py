@@ -17,12 +17,14 @@ from gradcli.source import Source, Span
 
 
 def first_slope(output: Any, cotangent: Any) -> Node | None:
-    """The first op, on the way back from a value, that makes a cotangent which is not finite from
-    one that is; None if there is none, or nothing is recorded.
+    """The first op in the backward pass that turns a finite cotangent into one that is not finite.
 
     Args:
-        output: The value.
-        cotangent: Where its derivatives start, plain data of its shape.
+        output: The value that is differentiated.
+        cotangent: The cotangent of the value, plain data of its shape.
+
+    Returns:
+        The op's node; None if there is none or nothing is recorded.
     """
     root = node_of(output) if isinstance(output, Tensor) else None
     if root is None:
@@ -32,7 +34,7 @@ def first_slope(output: Any, cotangent: Any) -> Node | None:
     for node in order:
         if not all(map(is_finite, _but_of_zeros(node, found[node]))):
             return node
-    for node in order:  # of a cotangent that has come out as zero
+    for node in order:  # the cotangent is zero, the slope infinite
         pulled = node.pull(found[node], _wanted(node))
         for under, c in zip(node.edges, pulled, strict=True):
             if under in found and not is_finite(c) and not is_finite(found[under]):
@@ -45,7 +47,7 @@ def _wanted(node: Node) -> list[bool]:
 
 
 def _but_of_zeros(node: Node, g: Any) -> Sequence[Any]:
-    """Cotangents of what a node was made of, to which zeros add nothing, be the slope infinite."""
+    """Cotangents of a node's operands; zeros in `g` add nothing, even if the slope is infinite."""
     if (
         isinstance(node, OpNode)
         and node.op.derivatives.partials is not None
@@ -56,10 +58,10 @@ def _but_of_zeros(node: Node, g: Any) -> Sequence[Any]:
 
 
 def second_warning(slopes: Iterable[Any], source: Source) -> Diagnostic:
-    """The warning about second derivatives that are not finite.
+    """The warning that second derivatives are not finite, at the op that causes it.
 
     Args:
-        slopes: The finite gradients, recorded; None for one that is constant.
+        slopes: The finite gradients, recorded; None for a constant one.
         source: The program.
     """
     what = "second derivative"

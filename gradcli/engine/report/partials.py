@@ -1,7 +1,7 @@
-"""The local partials of a step: how what it gives changes with what it takes, all else unchanged.
+"""The partial derivatives of a step: how its result changes with each operand alone.
 
-A step is a node, or several that were recorded for one instruction of the program. Its derivative
-by one operand is found by forward mode through these nodes alone.
+A step is a node, or the nodes that one instruction of the program recorded. Forward mode through
+these nodes alone gives the partial by each operand.
 """
 
 from __future__ import annotations
@@ -27,13 +27,15 @@ _MOST = 400  # elements of a Jacobian
 
 
 def partials(result: Result, inner: Collection[Node]) -> dict[Result, Any]:
-    """The partials of a result by each operand, in order: of an element-wise step the derivative
-    of each element, shaped as the result; of any other the Jacobian, the result's shape followed by
-    the operand's. None stands for a Jacobian of more than a few hundred elements.
+    """The partial derivatives of a result, by operand.
 
     Args:
-        result: What the step gives.
+        result: The result of the step.
         inner: The nodes of the step.
+
+    Returns:
+        For an element-wise step the derivative of each element, in the result's shape; else the
+            Jacobian, of the result's shape followed by the operand's, or None if it is large.
     """
     node, _ = result
     if len(inner) == 1 and type(node.out) is float and all(map(_is_number, node.edges)):
@@ -51,7 +53,7 @@ def partials(result: Result, inner: Collection[Node]) -> dict[Result, Any]:
 
 
 def _of_number(node: Node) -> dict[Result, Any]:
-    """Of a number that was made of numbers, which takes no pass."""
+    """Partials of a number made of numbers, by the op's rule without a pass."""
     edges = list(zip(node.edges, node.outputs, strict=True))
     found: dict[Result, Any] = {}
     for operand in edges:
@@ -93,7 +95,7 @@ def _by(operand: Result, result: Result, paths: Paths, pointwise: bool) -> Any:
 
 
 def _pushed(operand: Result, dot: Any, result: Result, paths: Paths) -> Any:
-    """The tangent of the result if the operand alone moves."""
+    """The tangent of the result if one operand alone moves along `dot`."""
     under, output = operand
     seed = dot
     if type(under.like) is tuple:
@@ -101,16 +103,14 @@ def _pushed(operand: Result, dot: Any, result: Result, paths: Paths) -> Any:
     node, index = result
     try:
         found: Mapping[Node, Any] = tangents([node], {under: seed}, paths)
-    except GradError:  # of an own rule without a derivative by this argument
+    except GradError:  # an own rule without a derivative by this argument
         return None
     moved = found.get(node)
     return moved[index] if type(moved) is tuple else moved
 
 
 def recorded_value(result: Result) -> Any:
-    """Plain data of a result of a node that has kept it, as of a leaf's at its last use; None of
-    one that has not.
-    """
+    """Plain data of a result, of a leaf at its last use; None if the node did not keep it."""
     node, index = result
     if node.out is None and isinstance(node, AccumulateGrad) and node.variable is not None:
         return node.variable.data

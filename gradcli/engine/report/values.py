@@ -13,7 +13,7 @@ from gradcli.results import Binding
 
 
 def is_data(value: Any) -> bool:
-    """Whether a value is data, not a function or the like."""
+    """True for data, False for functions and the like."""
     if isinstance(value, (list, tuple, set)):
         return all(map(is_data, value))
     if isinstance(value, dict):
@@ -22,7 +22,7 @@ def is_data(value: Any) -> bool:
 
 
 def is_finite(value: Any) -> bool:
-    """Whether a value holds neither nan nor infinity; text and the like do not."""
+    """True if a value holds neither nan nor infinity; text and the like do not."""
     if type(value) is float:  # most are
         return value - value == 0
     if isinstance(value, dict):
@@ -37,16 +37,15 @@ def is_finite(value: Any) -> bool:
 
 
 def _check_shown(data: Any) -> None:
-    """Refuse a view of more elements than memory can hold, which nothing can go through."""
+    """Refuse a broadcast view that would exceed the memory limit if it were copied."""
     if hasattr(data, "strides") and shows_more(data):
         check_memory(data.shape)
 
 
 def plain_value(value: Any) -> Any:
-    """Numbers, text and arrays as they are; tensors as their data, lists and sets item by item.
+    """Numbers, text and arrays as they are, tensors as their data, collections item by item.
 
-    A list of numbers only, as a result or a value, stays a list: it reads the same in JSON. A
-    dictionary has texts as its keys.
+    A list of numbers stays a list: it reads the same in JSON. Keys of a dictionary become text.
     """
     if isinstance(value, Tensor):
         data = value.data
@@ -65,12 +64,12 @@ def plain_value(value: Any) -> Any:
 
 
 def _key(key: Any) -> Any:
-    """A key as Python's own value."""
+    """A dictionary's key as plain Python data."""
     return tuple(map(_key, key)) if type(key) is tuple else data_of(key)
 
 
 def binding(name: str, value: Any) -> Binding:
-    """A top-level name with its value, gradient and place in the graph."""
+    """A top-level name with its value, its gradient and the op that made it."""
     if not isinstance(value, Tensor):
         return Binding(name, plain_value(value), None, "", False)
     made_by = value.grad_fn
@@ -84,7 +83,7 @@ def binding(name: str, value: Any) -> Binding:
 
 
 def is_numeric(value: Any) -> bool:
-    """Whether a list is one of numbers and tensors at any depth, so that it has a tensor."""
+    """True if a value is a number, a tensor, or a non-empty list of such at any depth."""
     if type(value) is list:
         return bool(value) and all(map(is_numeric, value))
     return isinstance(value, Tensor) or type(value) in NUMBERS

@@ -1,8 +1,8 @@
-"""Typed programs with arrays in LLVM's language.
+"""Emits LLVM code for typed programs with arrays.
 
-What is done to arrays is written down step by step (`array_steps`) until something else comes, and
-then written together (`array_plan`). An array is the address of its elements, which lie in order;
-what a loop hands on from turn to turn has two places, of which each turn writes over the older.
+Ops on arrays are collected as steps (`steps.py`) until another instruction needs them, then ordered
+and emitted together (`plan.py`). An array is the address of its contiguous elements; an array that
+a loop carries is double-buffered.
 """
 
 from __future__ import annotations
@@ -60,19 +60,19 @@ from gradcli.engine.values.data import Quiet, np
 
 _KINDS = {dtype: type_ for type_, dtype in DTYPES.items()}
 _WORD = 8
-_LEAST = 2  # steps of machine code that save what it costs to have another done in Python
-_LINE = 64  # bytes that arrays in the entry of a stack are placed by
+_LEAST = 2  # steps in machine code that pay for one call back into Python
+_LINE = 64  # bytes: alignment of arrays in an entry of a stack
 
 
 class ArrayBody(Body):
-    """Writes the function `call` of a program with arrays.
+    """Emits the function `call` of a program with arrays.
 
     Fields:
-        lines: the functions that do the steps.
+        lines: the text of the functions that do the steps.
         memory: the memory of a call.
-        entries: the bytes of each entry of a stack with arrays, by its place.
-        work: about how many elements are gone through.
-        callbacks: the steps that are done in Python.
+        entries: the bytes of each entry of a stack with arrays, by the stack's number.
+        work: about how many elements a call computes.
+        callbacks: the steps that Python does.
     """
 
     def __init__(self, primitives: Primitives, stacks: dict[int, int], program: Program) -> None:
@@ -130,7 +130,7 @@ class ArrayBody(Body):
                 write_word(w, self.operand(x), slot(w, "%out", k))
 
     def body(self, block: Block) -> None:
-        """Write what a block does."""
+        """Emit the instructions of a block."""
         for i in block.body:
             self.instruction(i)
 
@@ -183,7 +183,7 @@ class ArrayBody(Body):
                 self._reads[x.number] -= 1
 
     def _is_waiting(self, i: Instruction) -> bool:
-        """Whether it reads what is not yet written."""
+        """True if the instruction reads a number of an array that is not emitted yet."""
         return any(isinstance(x, Value) and x.number in self._unknown for x in operands_of(i))
 
     def _named(self, i: Ruled) -> None:
@@ -291,7 +291,9 @@ class ArrayBody(Body):
     # --- ops on arrays -----------------------------------------------------------------
 
     def _on_arrays(self, i: Do) -> None:
-        """What an op on arrays gives, as its function on arrays does it to symbols."""
+        """Collect the steps of an op on arrays: its NumPy function runs on symbols, or Python is
+        called.
+        """
         if any(isinstance(x, Value) and self._is_known_later(x) for x in i.args):
             self._flush()
         args = [self._argument(x) for x in i.args]
@@ -309,12 +311,12 @@ class ArrayBody(Body):
             super().define(i.target, symbol.source)
 
     def _done(self, i: Do, args: Sequence[Any]) -> Symbolic:
-        """An op step by step."""
+        """The result of the op's NumPy function on symbols, which collects its steps."""
         op = ops[i.op]
         try:
             with Quiet():
                 found = self._value(i, args)
-        except Exception as error:  # of a function that needs to know more than symbols tell
+        except Exception as error:  # it needs values; symbols have only shapes and types
             raise Untranslatable(f"`{i.op}` of arrays: {error}") from None
         symbol = self._steps.symbol(found)
         dtype, shape = dtype_and_shape(i.target.type)
@@ -325,7 +327,7 @@ class ArrayBody(Body):
         return symbol
 
     def _called(self, i: Do, args: Sequence[Any]) -> Symbolic:
-        """An op by its function in Python."""
+        """The result of a step that calls the op's NumPy function in Python."""
         dtype, shape = dtype_and_shape(i.target.type)
         if ops[i.op].memory.view or ops[i.op].value.array is None or dtype not in _KINDS:
             raise Untranslatable(f"`{i.op}` of arrays")
@@ -356,7 +358,7 @@ class ArrayBody(Body):
         return op.value.array(*args, **params)
 
     def _assembled(self, args: Sequence[Any], shape: Sequence[int], type: str) -> Symbolic:
-        """An array of numbers."""
+        """An array whose elements are the given numbers."""
         kind = _KINDS[dtype_and_shape(type)[0]]
         target = Node(kind, shape)
         flat = self._steps.whole(target).reshape(-1)
@@ -371,10 +373,10 @@ class ArrayBody(Body):
         assert isinstance(x, Value)
         return self._symbols[x.number]
 
-    # --- what is written ---------------------------------------------------------------
+    # --- emitting ----------------------------------------------------------------------
 
     def _node(self, symbol: Symbolic) -> tuple[Node, bool]:
-        """An array in order, whose memory stays, and whether the interpreter's lies so."""
+        """A contiguous array in lasting memory; True if the interpreter's is contiguous, too."""
         node = symbol.source
         is_certain = symbol.is_in_order
         if not is_certain and symbol.ndim > 1 and any(symbol.strides) and symbol.is_certain:
@@ -386,7 +388,7 @@ class ArrayBody(Body):
         return target, is_certain
 
     def _put(self, symbol: Symbolic, at: str, claim: bool = True) -> None:
-        """Let the elements lie at an address."""
+        """Store the elements at an address; `claim` lets the step that makes them write there."""
         node = symbol.source
         if claim and isinstance(node, Node) and not node.at and symbol.is_whole:
             node.at, node.lasts = at, False
@@ -398,7 +400,7 @@ class ArrayBody(Body):
         return f"%m{at}"
 
     def _flush(self, kept: Sequence[Node] = ()) -> None:
-        """Write what is written down: what is read later has memory that stays."""
+        """Emit the collected steps. Arrays that later code reads get lasting memory."""
         steps, self._steps.steps = self._steps.steps, []
         found = units(steps)
         made = [node for unit in found for node in unit.made()]
@@ -454,7 +456,7 @@ class ArrayBody(Body):
         self.w.do(f"call void {name}({', '.join([f'ptr {first.target.at}', *said])})")
 
     def _call_back(self, step: Call) -> None:
-        """Let Python do a step."""
+        """Emit a call to Python that does a step, and a bail-out if it fails."""
         w, count = self.w, 1 + len(step.operands)
         self.waits = True
         words = self._lasting(self.memory.lasting(2 * _WORD * count))
@@ -469,7 +471,7 @@ class ArrayBody(Body):
         w.rare(failed, self.leave(state.NUMBER))
 
     def _text(self, step: Step) -> tuple[str, list[Part | Number]]:
-        """What does one step, and what is given to it."""
+        """The text of the function that does a step, and its arguments."""
         match step:
             case Copy():
                 return array_moves.copy(step), [step.source]
@@ -502,7 +504,7 @@ class ArrayBody(Body):
             self.w.rare(stopped, self.leave(state.STOPPED))
 
     def _function(self, type: str, takes: str, text: str) -> str:
-        """The name of a function of the module with this text; functions that are alike are one."""
+        """The name of the module's function with this text, added unless it is there already."""
         key = f"{type} {takes}\n{text}"
         if key not in self._names:
             name = self._names[key] = f"@k{len(self._names)}"
@@ -517,7 +519,7 @@ def _is_on_arrays(i: Do) -> bool:
 
 
 def _entry(types: Sequence[str]) -> tuple[list[int], int]:
-    """Where values lie in an entry of a stack, and how many bytes it has."""
+    """The offset of each value in an entry of a stack, and the entry's size, in bytes."""
     offsets, at = [], 0
     for type_ in types:
         offsets.append(at)
@@ -526,7 +528,7 @@ def _entry(types: Sequence[str]) -> tuple[list[int], int]:
 
 
 def _check_layout(op: Any, symbol: Symbolic, args: Sequence[Any]) -> None:
-    """What an op gives lies as its entry says: it must be in order."""
+    """Refuse an op whose result the interpreter may lay out otherwise than contiguously."""
     (layout,) = op.memory.layouts
     arrays = [x for x in args if isinstance(x, Symbolic) and x.ndim > 1]
     if layout is memory.in_order or symbol.ndim < 2:

@@ -1,6 +1,4 @@
-"""Steps on arrays that machine code has no way of its own for: the function of the op in Python is
-called with arrays that lie on the memory of the code.
-"""
+"""Steps that compiled code leaves to Python: the op's NumPy function runs on the code's memory."""
 
 from __future__ import annotations
 
@@ -19,12 +17,12 @@ from gradcli.engine.values.data import Quiet
 
 
 class Reader:
-    """Reads an argument at an address: an array, or a number where its shape is None.
+    """Reads an argument at an address as an array, or as a number if `shape` is None.
 
     Args:
         type: "float", "int" or "bool".
-        size: Bytes that lie at the address.
-        offset: Where its first element lies among them.
+        size: Bytes at the address.
+        offset: Offset of the first element in bytes.
     """
 
     def __init__(
@@ -43,18 +41,18 @@ class Reader:
         self._from = offset, tuple(strides)
 
     def read(self, address: int) -> Any:
-        """What lies there."""
+        """The array or number at an address."""
         memory = self._memory.from_address(address)
         found: Any = np.ndarray(*self._lies, memoryview(memory), *self._from)
         return found.item() if self._is_number else found
 
 
 class Callback:
-    """A function in Python as a step: what it gives is put in order at an address.
+    """A step done by a function in Python; its result is copied to an address.
 
     Args:
-        function: It takes arrays and numbers.
-        args: Readers of its arguments, or the arguments themselves where they are known.
+        function: Takes arrays and numbers.
+        args: A reader of each argument, or the argument itself if it is known.
     """
 
     def __init__(
@@ -67,8 +65,8 @@ class Callback:
         self._words = ctypes.c_int64 * (1 + len(self.readers))
 
     def __call__(self, words: int) -> bool:
-        """Do it with the addresses of the result and of the arguments that are not known, and tell
-        whether it has been done: else the interpreter has the answer.
+        """True if the step is done; else compiled code bails out. `words` is the address of the
+        addresses of the result and of each argument with a reader.
         """
         to, *places = self._words.from_address(words)
         found = self._found(places)
@@ -78,7 +76,7 @@ class Callback:
         return True
 
     def is_in_order(self) -> bool:
-        """Whether what it gives of some numbers lies in order, as it must."""
+        """True if the function's result for random arguments is contiguous, of the right type."""
         numbers = np.random.default_rng(1)
         rooms = [
             numbers.random(-(-r.size // 8)) if r.is_float else np.zeros(r.size, np.int8)
@@ -92,15 +90,15 @@ class Callback:
         try:
             with Quiet():
                 found = np.asarray(self._function(*args))
-        except Exception:  # of which the interpreter has the message
+        except Exception:  # the interpreter repeats the run and reports the error
             return None
         is_known = (found.shape, found.dtype) == self._gives and found.flags.c_contiguous
         return found if is_known else None
 
 
 def callback(i: Do, args: Sequence[Any], type: str) -> tuple[Callback, tuple[Operand, ...]]:
-    """An op on arrays as a step in Python that gives elements of a type, and what its readers read;
-    the arguments are symbols or known.
+    """A step that computes an op by its function in Python, and the operands that its readers read.
+    `args` are symbols or known values, `type` is the type of the result's elements.
     """
     operands: list[Operand] = []
     known: list[Any] = []

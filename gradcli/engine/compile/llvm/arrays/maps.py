@@ -1,8 +1,8 @@
-"""Functions of a module that do several steps element by element in one pass over memory.
+"""Emits functions that do several element-wise steps in one pass over memory.
 
-Exact arithmetic stands in loops of this file's own, eight elements at a time; other functions are
-NumPy's inner loops, whose digits do not hang on how an array is cut. A long array is gone through
-in chunks, so that what is between two loops stays in the processor's nearest memory.
+Exact arithmetic uses loops of this file's own, eight elements at a time; other functions use
+NumPy's inner loops. Results do not depend on the chunk size. A long array is processed in chunks,
+so that intermediate results stay in the processor's nearest cache.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from gradcli.engine.compile.llvm.emit.inner_loops import inner_loop
 from gradcli.engine.compile.llvm.emit.writer import TYPES, Number, Writer
 
 CHUNK = 512
-"""Elements of a chunk: a multiple of what any processor takes at a time."""
+"""Elements of a chunk: a multiple of every processor's vector width."""
 
 _WIDE = 8
-_WATCHED = 1 << 16  # elements from which a loop looks whether it is to stop
+_WATCHED = 1 << 16  # elements above which a loop checks whether to stop
 _IN_MEMORY = {"float": "double", "int": "i64", "bool": "i8"}
 
 
@@ -97,7 +97,7 @@ def _zero(t: str) -> str:
 
 
 def _splat(w: Writer, t: str, text: str) -> str:
-    """A number in all places of a vector."""
+    """A vector that repeats a number; `t` may be a plain number's type."""
     if not t.startswith("<"):
         return text
     of = t[1:-1].partition(" x ")[2]
@@ -106,22 +106,22 @@ def _splat(w: Writer, t: str, text: str) -> str:
 
 
 def is_own(step: Map) -> bool:
-    """Whether a step is done here, not by one of NumPy's loops."""
+    """True if this file's own loops do the step, not one of NumPy's."""
     return step.function in ("select", np.positive) or (step.function, *step.types) in _OWN
 
 
 class Maps:
-    """The text of a function that does these steps on arrays of `count` elements.
+    """Writes the function that does element-wise steps on arrays of `count` elements.
 
     Args:
-        steps: They follow one another; all arrays have so many elements.
-        kept: The targets of which the elements are wanted.
+        steps: In an order in which they can be done; all arrays have `count` elements.
+        kept: The targets that later steps read.
 
     Fields:
-        given: what it takes: the arrays whose elements it reads, and numbers; then come the
-            addresses of what is `kept`, of the room that it needs and of the byte that stops it.
-        room: bytes that it needs.
-        watches: whether it gives a bool: that it was stopped.
+        given: the first parameters: arrays that are read, and numbers. Then come the addresses of
+            `kept`, of the scratch memory and of the byte that asks the loop to stop.
+        room: bytes of scratch memory.
+        watches: True if the loop checks whether to stop; the function then returns True if it did.
     """
 
     def __init__(self, steps: Sequence[Map], count: int, kept: Sequence[Node]) -> None:
@@ -140,7 +140,7 @@ class Maps:
         self._pinned: dict[Any, str] = {}
 
     def text(self) -> str:
-        """What stands between the parameters' names and the end."""
+        """The function's text from the first block to the closing brace."""
         w, n = self._w, self.count
         long = n > CHUNK
         self._place()
@@ -187,7 +187,7 @@ class Maps:
         return "\n".join(["entry:", *w.lines, "}"])
 
     def _stages(self) -> list[int]:
-        """When each step is done: own loops of a stage come before its calls."""
+        """The stage of each step. In a stage, own loops come before calls of NumPy's loops."""
         found: dict[int, tuple[int, bool]] = {}
         stages = []
         for s in self.steps:
@@ -202,7 +202,7 @@ class Maps:
         return stages
 
     def _place(self) -> None:
-        """Give room to what goes from one loop to another."""
+        """Give scratch memory to intermediate results that pass from one loop to another."""
         made = {
             id(s.target): (k, is_own(s)) for s, k in zip(self.steps, self._of_stage, strict=True)
         }
@@ -233,7 +233,7 @@ class Maps:
         self.given.append(x)
 
     def _pin_all(self, s: Map) -> None:
-        """Put numbers into memory, where NumPy's loops read them."""
+        """Store numbers and strides in memory, where NumPy's loops read them."""
         w = self._w
         steps = []
         for x, t in zip((*s.operands, None), s.types, strict=True):
@@ -257,7 +257,7 @@ class Maps:
         self._pinned[id(s)] = self._pinned[name]
 
     def _call(self, s: Map, off: str, length: str) -> None:
-        """Let one of NumPy's loops do a step on the chunk."""
+        """Emit a call of one of NumPy's loops on the chunk."""
         w = self._w
         address, data = inner_loop(s.function, s.types)
         operands = [*s.operands, Part(s.target, 0, s.target.shape, ())]
@@ -279,7 +279,7 @@ class Maps:
         return self._places[id(x.node)] if id(x.node) in self._made else self._names[self._key(x)]
 
     def _key(self, x: Part | Number) -> Any:
-        """What tells operands apart."""
+        """A key that is equal for equal operands."""
         if isinstance(x, Number):
             return "number", x.type, x.text
         if id(x.node) in self._made:
@@ -287,7 +287,7 @@ class Maps:
         return "of", id(x.node), x.offset, bool(x.shape)
 
     def _element(self, base: str, type: str, node: Node, off: str, i: str) -> str:
-        """The address of an element of the chunk."""
+        """The address of element `i` of the chunk."""
         w = self._w
         at = i
         if id(node) not in self._in_room and off != "0":
@@ -295,7 +295,7 @@ class Maps:
         return w.put(f"getelementptr {_IN_MEMORY[type]}, ptr {base}, i64 {at}")
 
     def _loops(self, steps: Sequence[Map], off: str, length: str) -> None:
-        """Do steps element by element: eight at a time, then those that are left."""
+        """Emit loops over the elements: eight at a time, then the remaining ones."""
         n, w = self.count, self._w
         whole = length
         if n % _WIDE:
@@ -308,7 +308,7 @@ class Maps:
     def _loop(self, steps: Sequence[Map], off: str, start: str, end: str, width: int) -> None:
         w = self._w
         known: dict[Any, str] = {}
-        for s in steps:  # what does not hang on the element
+        for s in steps:  # loaded once, ahead of the loop
             for x, t in zip(s.operands, s.types, strict=False):
                 if isinstance(x, Number) or not x.shape:
                     self._alone(x, t, width, known)
@@ -373,7 +373,7 @@ def _store(w: Writer, type: str, x: str, at: str, width: int) -> None:
 
 
 def _done(w: Writer, s: Map, args: Sequence[str], width: int) -> str:
-    """The result of a step of which no function of NumPy's is called."""
+    """The result of a step that is not one of NumPy's loops."""
 
     def named(type: str) -> str:
         return f"<{width} x {TYPES[type]}>" if width > 1 else TYPES[type]

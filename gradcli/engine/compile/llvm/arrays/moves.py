@@ -1,4 +1,4 @@
-"""Functions of a module that move elements, put them together, or multiply matrices."""
+"""Emits functions that copy elements, reduce arrays, or multiply matrices."""
 
 from __future__ import annotations
 
@@ -15,9 +15,7 @@ _WIDE = 8
 
 
 def copy(step: Copy) -> str:
-    """The text behind the names of the parameters `%o`, and `%x`, the elements that are copied, or
-    the number.
-    """
+    """The body of a function that copies the array or number `%x` to `%o`."""
     w, type_ = Writer(""), step.target.type
     held = _IN_MEMORY[type_]
     source = None if isinstance(step.source, Number) else step.source
@@ -57,7 +55,7 @@ def copy(step: Copy) -> str:
 
 
 def fold(step: Fold) -> str:
-    """The text behind the names of the parameters `%o` and `%x`: NumPy's loops in its order."""
+    """The body of a function that reduces `%x` to `%o` with NumPy's loops, in NumPy's order."""
     w, type_ = Writer(""), step.target.type
     held, size = _IN_MEMORY[type_], SIZES[type_]
     steps_out, at = [0] * len(step.operand.shape), size
@@ -106,7 +104,7 @@ def fold(step: Fold) -> str:
 
 
 def product(step: Product) -> str:
-    """The text behind the names of the parameters `%o`, `%x` and `%y`."""
+    """The body of a function that stores the matrix product of `%x` and `%y` at `%o`."""
     w = Writer("")
     a, b = step.a, step.b
     rows, columns = (a.shape[:-1] or (1,))[0], (b.shape[1:] or (1,))[0]
@@ -135,7 +133,7 @@ def product(step: Product) -> str:
 
 
 def _strides(x: Part, shape: Sequence[int]) -> tuple[int, ...]:
-    """Steps of a part that is copied to all of a shape."""
+    """Strides of an array that is broadcast to a shape."""
     lead = (0,) * (len(shape) - len(x.shape))
     own = (0 if n == 1 else s for n, s in zip(x.shape, x.strides, strict=True))
     return (*lead, *own)
@@ -144,7 +142,7 @@ def _strides(x: Part, shape: Sequence[int]) -> tuple[int, ...]:
 def _merged(
     shape: Sequence[int], strides: Sequence[Sequence[int]]
 ) -> tuple[list[int], list[list[int]]]:
-    """The dimensions with those put together that every array goes through as one."""
+    """Sizes and strides with neighboring dimensions merged where every array allows it."""
     sizes: list[int] = []
     found: list[list[int]] = [[] for _ in strides]
     for k, n in enumerate(shape):
@@ -176,7 +174,7 @@ def _nest(
     bases: Sequence[str],
     inner: Callable[[Sequence[str]], None],
 ) -> None:
-    """Loops over all but the last dimension, the first outermost."""
+    """Emit loops over all but the last dimension, the first outermost."""
     if len(sizes) == 1:
         inner(bases)
         return

@@ -1,7 +1,7 @@
-"""In which order steps on arrays are done, and where their results lie.
+"""Fuses steps on arrays, orders them, and gives their results memory.
 
-Steps that go element by element through arrays of one size are done together where they can be.
-What is read no more makes room for what comes next, as in `scratch`.
+Element-wise steps on arrays of one size are fused where dependences allow it. Memory of an array
+that is no longer read goes to a free list, as in `scratch.py`.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from gradcli.engine.compile.llvm.arrays.steps import (
     Step,
 )
 
-_MOST = 40  # steps that are done together
+_MOST = 40  # steps in a fused unit
 
-_LINE = 64  # bytes that memory is given by
+_LINE = 64  # bytes: alignment of arrays
 
 
 class Unit:
-    """Steps that are done together: several that go element by element, or one other."""
+    """Fused element-wise steps on arrays of one size, or a single other step."""
 
     __slots__ = ("count", "steps")
 
@@ -34,7 +34,7 @@ class Unit:
         self.count = step.target.count if isinstance(step, Map) else -1
 
     def reads(self) -> Iterator[Node]:
-        """The arrays that are made elsewhere."""
+        """The arrays that the steps read and other units make."""
         made = {id(s.target) for s in self.steps}
         for s in self.steps:
             yield from (x.node for x in parts(s) if id(x.node) not in made)
@@ -58,7 +58,7 @@ def parts(step: Step) -> Iterator[Part]:
 
 
 def units(steps: Sequence[Step]) -> list[Unit]:
-    """The steps put together, in an order in which they can be done."""
+    """The steps fused into units, in an order in which they can be done."""
     found: list[Unit] = []
     place: dict[int, int] = {}
     for step in steps:
@@ -73,7 +73,7 @@ def units(steps: Sequence[Step]) -> list[Unit]:
 
 
 def _joined(step: Map, found: Sequence[Unit], place: dict[int, int]) -> int | None:
-    """With which unit a step can be done."""
+    """The number of the first unit that a step can be fused with, or None."""
     count, first = step.target.count, 0
     for x in parts(step):
         k = place.get(id(x.node), -1)
@@ -87,10 +87,10 @@ def _joined(step: Map, found: Sequence[Unit], place: dict[int, int]) -> int | No
 
 
 class Memory:
-    """Where arrays lie in the memory of one call.
+    """Offsets of arrays in the memory of one call.
 
     Fields:
-        size: bytes of it.
+        size: in bytes.
     """
 
     def __init__(self) -> None:
@@ -98,13 +98,13 @@ class Memory:
         self._free: dict[int, list[int]] = {}
 
     def lasting(self, bytes_: int) -> int:
-        """The place of what stays there."""
+        """The offset of memory that is never reused."""
         at, self.size = self.size, self.size + _rounded(bytes_)
         return at
 
     def passing(self, found: Sequence[Unit], placed: Collection[int]) -> dict[int, int]:
-        """The places of what is read by other units than the one that makes it, and no more behind
-        them, by identity; what is `placed` has one already.
+        """Offsets, by identity, of arrays made by one unit and read by others, not later. Their
+        memory is reused after the last read. Arrays in `placed` have memory already.
         """
         last: dict[int, int] = {}
         for k, unit in enumerate(found):

@@ -1,6 +1,4 @@
-"""What is done to whole arrays, step by step: NumPy's functions, as values of ops on arrays call
-them. They are found by calling those with `Symbolic` arrays, which write down what is done to them.
-"""
+"""Steps on whole arrays, recorded by calling the NumPy functions of ops with `Symbolic` arrays."""
 
 from __future__ import annotations
 
@@ -21,14 +19,14 @@ SIZES = {"float": 8, "int": 8, "bool": 1}
 
 
 class Node:
-    """An array, whose elements lie in order in memory.
+    """A contiguous array in memory.
 
     Fields:
         type: "float", "int" or "bool".
-        at: LLVM's name of its address, where it has one.
-        lasts: whether nothing is written over it before its block is over.
-        certain: whether the interpreter's array lies in order, too: one that is a number spread out
-            may not.
+        at: LLVM's name of its address, "" if it has none yet.
+        lasts: True if nothing overwrites it before its block ends.
+        certain: True if the interpreter's array is contiguous, too; that of a broadcast number may
+            not be.
     """
 
     __slots__ = ("at", "certain", "lasts", "shape", "type")
@@ -52,7 +50,7 @@ class Node:
 
 
 class Part(Record):
-    """Elements of an array, from an offset on in these steps, both in bytes."""
+    """Some elements of an array; offset and strides are in bytes."""
 
     __slots__ = ("node", "offset", "shape", "strides")
     node: Node
@@ -62,12 +60,12 @@ class Part(Record):
 
 
 Operand: TypeAlias = Part | Number
-"""Of a `Map` all elements of an array in their order, one element, or a number."""
+"""An operand of a `Map`: a contiguous array, one element of an array, or a number."""
 
 
 class Map(Record):
-    """target = a function of each element; `function` is one of NumPy's or "select", a choice, or
-    "cast". The operands are of its types, the target of the last of them.
+    """target = function(*operands), element by element. `function` is a NumPy function, "select" or
+    "cast"; `types` are those of the operands, then the target's.
     """
 
     __slots__ = ("target", "function", "types", "operands")
@@ -78,8 +76,8 @@ class Map(Record):
 
 
 class Fold(Record):
-    """target = the elements put together by a function of NumPy's over the dimensions `axes`,
-    beginning with a number.
+    """target = operand reduced by a NumPy function over the dimensions `axes`, starting with a
+    number.
     """
 
     __slots__ = ("target", "function", "operand", "axes", "first")
@@ -91,7 +89,7 @@ class Fold(Record):
 
 
 class Product(Record):
-    """target = the matrix product, by NumPy's own loop; vectors have no first or last size."""
+    """target = a @ b, by NumPy's own loop; a vector has no first or no last size."""
 
     __slots__ = ("target", "a", "b")
     target: Node
@@ -100,7 +98,7 @@ class Product(Record):
 
 
 class Copy(Record):
-    """The elements of a part of an array are put into a part of `target`."""
+    """Copy an array, a part of one, or a number to a part of `target`."""
 
     __slots__ = ("target", "to", "source")
     target: Node
@@ -109,7 +107,7 @@ class Copy(Record):
 
 
 class Call(Record):
-    """target = what a function in Python gives, the step `number` of those that are called."""
+    """target = the result of a function in Python, the callback with this number."""
 
     __slots__ = ("target", "number", "operands")
     target: Node
@@ -119,22 +117,22 @@ class Call(Record):
 
 Step: TypeAlias = Map | Fold | Product | Copy | Call
 
-_LARGE = 1 << 27  # multiplications of a product that the interpreter does in pieces
+_LARGE = 1 << 27  # multiplications from which the interpreter splits a product
 _FOLDS: dict[Any, tuple[str, float | bool]] = {
     np.add: ("float", 0.0),
     np.logical_or: ("bool", False),
     np.logical_and: ("bool", True),
 }
 _BY_EXPONENT = {2.0: np.square, 1.0: np.positive, 0.5: np.sqrt, -1.0: np.reciprocal}
-"""What an array to the power of a plain number is by."""
+"""The function that NumPy calls for an array to the power of a plain number."""
 
 
 class Steps:
-    """The steps that are written down.
+    """Collects the steps on arrays.
 
     Fields:
-        steps: they.
-        kept: arrays that they read, which must be there as long as the code.
+        steps: the steps so far.
+        kept: arrays that the code reads, which must live as long as the code.
     """
 
     def __init__(self, kept: list[Any]) -> None:
@@ -142,17 +140,19 @@ class Steps:
         self.kept = kept
 
     def whole(self, node: Node) -> Symbolic:
-        """An array as a symbol."""
+        """The symbol of an array."""
         return Symbolic(self, node, np.empty(node.shape, DTYPES[node.type]))
 
     def number(self, number: Number) -> Symbolic:
-        """A number that is known when the code runs as a symbol."""
+        """The symbol of a number, which compiled code knows when it runs."""
         if number.type not in DTYPES:
             raise Untranslatable("a number that is none of 64 bits")
         return Symbolic(self, number, np.empty((), DTYPES[number.type]))
 
     def map(self, function: Any, args: Sequence[Any], types: tuple[str, ...]) -> Symbolic:
-        """A function of each element; the types are those of its arguments and its result."""
+        """The result of an element-wise function; `types` are those of its arguments, then of its
+        result.
+        """
         symbols = [self.symbol(x) for x in args]
         shape = np.broadcast_shapes(*(x.shape for x in symbols))
         self._check_order(symbols, shape)
@@ -163,7 +163,7 @@ class Steps:
         return self.whole(target)
 
     def symbol(self, x: Any) -> Symbolic:
-        """An argument of one of NumPy's functions as a symbol."""
+        """The symbol of an argument of a NumPy function."""
         if isinstance(x, Symbolic):
             return x
         if isinstance(x, np.ndarray) and x.ndim:
@@ -176,7 +176,7 @@ class Steps:
         return self.number(found)
 
     def _held(self, x: Any) -> Symbolic:
-        """An array that is known."""
+        """The symbol of an array that is known when code is compiled."""
         if x.dtype not in TYPE_OF or not x.size:
             raise Untranslatable("an array of another dtype")
         self.kept.append(x)
@@ -185,13 +185,13 @@ class Steps:
         return Symbolic(self, node, x)
 
     def in_order(self, x: Symbolic) -> Part:
-        """All elements of an array in their order, put so where they are not."""
+        """The elements of an array as a contiguous part, copied if they are not contiguous."""
         if isinstance(x.source, Node) and x.ghost.flags.c_contiguous:
             return x.part()
         return self.copy(x, Node(x.type, x.shape))
 
     def copy(self, x: Symbolic, target: Node) -> Part:
-        """Put all elements of an array into another one."""
+        """Copy all elements of an array to another one."""
         whole = self.whole(target).part()
         source = x.part() if isinstance(x.source, Node) else x.source
         self.steps.append(Copy(target, whole, source))
@@ -212,7 +212,7 @@ class Steps:
         return self.in_order(x)
 
     def _check_order(self, symbols: Sequence[Symbolic], shape: tuple[int, ...]) -> None:
-        """NumPy lays a result as the arguments lie: it must be in order."""
+        """Refuse arguments whose layout NumPy's result follows if it would not be contiguous."""
         if len(shape) < 2 or all(
             x.shape == shape and x.ghost.flags.c_contiguous for x in symbols if x.ndim
         ):
@@ -227,7 +227,7 @@ class Steps:
             raise Untranslatable("a result that does not lie in order")
 
     def fold(self, function: Any, x: Symbolic, axis: Any, keepdims: Any) -> Symbolic:
-        """The elements put together along some dimensions, or all."""
+        """The array reduced along some dimensions, or along all if `axis` is None."""
         type_, first = _FOLDS.get(function, ("", 0.0))
         if x.type != type_:
             raise Untranslatable(f"`{function.__name__}` along dimensions of {x.type}")
@@ -267,8 +267,8 @@ class Steps:
 
 
 class Symbolic(np.lib.mixins.NDArrayOperatorsMixin):
-    """An array, or a part of one, that writes down what is done to it. `ghost` is an array that
-    lies as it does; what stands in it is nothing.
+    """An array, or a view of one, that records the steps done to it. `ghost` is a NumPy array of
+    the same layout; its elements mean nothing.
     """
 
     __slots__ = ("ghost", "root", "source", "steps")
@@ -313,17 +313,17 @@ class Symbolic(np.lib.mixins.NDArrayOperatorsMixin):
 
     @property
     def is_certain(self) -> bool:
-        """Whether the interpreter's array lies as this one does."""
+        """True if the interpreter's array has this array's layout."""
         return isinstance(self.source, Number) or self.source.certain
 
     @property
     def is_in_order(self) -> bool:
-        """Whether the interpreter's array has its elements in order in memory."""
+        """True if the interpreter's array is contiguous."""
         return self.is_certain and bool(self.ghost.flags.c_contiguous)
 
     @property
     def is_whole(self) -> bool:
-        """Whether it is all of an array."""
+        """True if it is a whole array, not a view of a part."""
         is_all = isinstance(self.source, Node) and self.size == self.source.count
         return is_all and self.offset == 0 and bool(self.ghost.flags.c_contiguous)
 
@@ -342,12 +342,12 @@ class Symbolic(np.lib.mixins.NDArrayOperatorsMixin):
         raise Untranslatable("an array is made")
 
     def part(self) -> Part:
-        """Where its elements lie."""
+        """Its elements as a part of its array."""
         assert isinstance(self.source, Node)
         return Part(self.source, self.offset, self.shape, self.strides)
 
     def shown(self, ghost: Any) -> Symbolic:
-        """A view of it, as its ghost has become another one."""
+        """A view of the same array with the layout of `ghost`."""
         if np.may_share_memory(ghost, self.root) or isinstance(self.source, Number):
             return Symbolic(self.steps, self.source, ghost, self.root)
         raise Untranslatable("a copy is made")
@@ -368,7 +368,7 @@ class Symbolic(np.lib.mixins.NDArrayOperatorsMixin):
         return self.steps.whole(self.steps.copy(self, Node(self.type, self.shape)).node)
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        """Put elements into an array that is being made."""
+        """Store elements in an array that is still being made."""
         to, x = self[index] if index is not Ellipsis else self, self.steps.symbol(value)
         if not isinstance(self.source, Node) or self.source.at or to.type != x.type:
             raise Untranslatable("a change of an array that is there")
@@ -379,7 +379,7 @@ class Symbolic(np.lib.mixins.NDArrayOperatorsMixin):
         return self.shown(self.ghost[index]) if index != () else self
 
     def item(self) -> Symbolic:
-        """What it is as plain data."""
+        """Itself: a number is an array without dimensions here."""
         return self
 
     def astype(self, dtype: Any, copy: bool = True) -> Symbolic:
@@ -448,7 +448,7 @@ TYPES_MADE: dict[str, Callable[[float], Any]] = {"float": float, "int": int, "bo
 
 
 def _viewed(function: Any) -> Callable[..., Symbolic]:
-    """A function of NumPy's that shows an array otherwise."""
+    """A function on symbols that makes the view that a NumPy function makes."""
 
     def view(steps: Steps, x: Symbolic, *args: Any, **options: Any) -> Symbolic:
         return x.shown(function(x.ghost, *args, **options))

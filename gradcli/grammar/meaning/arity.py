@@ -16,17 +16,17 @@ T = TypeVar("T")
 
 
 class Callee(Record):
-    """The signature of something that is called.
+    """The signature of a function or method that is called.
 
     Fields:
         name: Its name.
-        positional: Parameters by place and name.
-        required: Those that must be given.
-        keywords: Parameters by name only.
-        variadic: Whether it takes further arguments by place.
-        any_name: Whether it takes arguments by any name.
+        positional: Parameters that may be given by position or name.
+        required: Parameters without a default.
+        keywords: Parameters that are given by name only.
+        variadic: True if it takes further positional arguments.
+        any_name: True if it takes arguments of any name.
         aliases: Other names of parameters.
-        place: The place of its parameters in the program, if they stand there.
+        place: The place of its parameters in the program; None for a built-in.
     """
 
     __slots__ = (
@@ -50,7 +50,7 @@ class Callee(Record):
 
     @property
     def labels(self) -> tuple[Label, ...]:
-        """Labels of a message beside the call: the parameters."""
+        """The label that points at its parameters in a message."""
         return () if self.place is None else (Label(self.place, "its parameters"),)
 
 
@@ -70,7 +70,7 @@ def of_builtin(signature: Signature) -> Callee:
 
 
 def parted(call: ast.Call, signature: Signature) -> tuple[ast.Call, ast.Expr | None]:
-    """The call of a built-in without `out=TENSOR`, and that tensor: every operation takes one."""
+    """A built-in's call without `out=TENSOR`, and that tensor: every operation takes one."""
     out = next((k for k in call.keywords if k.name == "out"), None)
     if out is None or not signature.method or "out" in signature.keywords:
         return call, None
@@ -91,15 +91,15 @@ def of_function(function: ast.Def) -> Callee:
 
 
 class Bound(Record, Generic[T]):
-    """Arguments bound to names.
+    """Arguments bound to parameters.
 
     Fields:
-        named: the arguments by name, in the order in which they are written.
-        extra: those by place for which there is no name.
-        unknown: those by a name, as it is written, that the callee does not have.
-        twice: those by a name, as it is written, that another has had before.
-        both: those by the name of one by place.
-        missing: names that must be given and are not.
+        named: the arguments by parameter, in the order in which they are written.
+        extra: positional arguments without a parameter.
+        unknown: keyword arguments without a parameter, by their written names.
+        twice: keyword arguments whose parameter an earlier keyword names, by their written names.
+        both: keyword arguments whose parameter has a positional argument.
+        missing: required parameters without an argument.
     """
 
     __slots__ = ("named", "extra", "unknown", "twice", "both", "missing")
@@ -112,7 +112,7 @@ class Bound(Record, Generic[T]):
 
     @property
     def fits(self) -> bool:
-        """Whether the arguments are such as the callee takes."""
+        """True if the arguments fit the signature."""
         return not (self.extra or self.unknown or self.twice or self.both or self.missing)
 
 
@@ -122,9 +122,7 @@ def bind(
     keywords: Sequence[tuple[str, T]],
     receiver: Sequence[T] = (),
 ) -> Bound[T]:
-    """Bind the arguments of a call by place and by name; `receiver` is what stands before the dot
-    of a method, if it is one.
-    """
+    """Bind positional and keyword arguments to parameters; `receiver` holds a method's object."""
     places = callee.positional
     first = callee.aliases.get("self", places[0] if places else "")
     if receiver:
@@ -151,9 +149,8 @@ def bind(
 
 
 def arity_faults(call: ast.Call, callee: Callee, *, method: bool = False) -> Iterator[Fault]:
-    """Faults of the arguments of a call. A method's first argument stands before the dot; how many
-    others it takes by place may differ from the function's, so only keywords are held to it. How
-    many those with a star are only a run knows.
+    """Faults of a call's arguments. Of a method's only the keywords are checked: the number of its
+    positional arguments may differ from the function's. `*` may hold any number of arguments.
     """
     args: Sequence[ast.Node] = call.args
     bound = bind(
@@ -180,7 +177,7 @@ def arity_faults(call: ast.Call, callee: Callee, *, method: bool = False) -> Ite
 
 
 def is_spread(call: ast.Call) -> bool:
-    """Whether a call has `*` or `**` among its arguments."""
+    """True if a call has `*` or `**` among its arguments."""
     starred = any(isinstance(a, ast.Starred) for a in call.args)
     return starred or not all(keyword.name for keyword in call.keywords)
 

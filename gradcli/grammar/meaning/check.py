@@ -37,14 +37,14 @@ def check(
     given: frozenset[str],
     names: Names | None = None,
 ) -> list[Diagnostic]:
-    """Everything that is wrong with a program's names, calls and placement, in its order.
+    """All faults of a program's names, calls and placement, in the order of the text.
 
     Args:
         module: The program.
         source: Its text.
         signatures: The built-ins.
         given: Names given from outside.
-        names: What `analyse` says about the program, if it is known already.
+        names: The result of `analyse`, if it is known already.
     """
     if names is None:
         names = analyse(module, signatures, given)
@@ -78,12 +78,12 @@ class _Expressions:
 
     @cached_property
     def own_attributes(self) -> frozenset[str]:
-        """Attributes that the program puts on values itself, as on its `ctx`."""
+        """Attributes that the program itself sets, such as those of its `ctx`."""
         return self.names.members.union(assigned_attributes(self.module))
 
     @cached_property
     def has_objects(self) -> bool:
-        """Whether there may be objects of classes: the program's own, the library's, exceptions."""
+        """True if there may be objects: of the program's classes, the library's, or exceptions."""
         return bool(self.names.members) or any(
             isinstance(node, (ast.Try, ast.Raise))
             or (isinstance(node, (ast.Name, ast.Attribute)) and self.names.imported(node, scope))
@@ -92,7 +92,7 @@ class _Expressions:
 
     @cached_property
     def never_reached(self) -> frozenset[int]:
-        """Nodes of methods that the program never names, by `id`."""
+        """Ids of the nodes in methods whose names the program never mentions."""
         nodes = [node for node, _, _ in walk(self.module)]
         methods = [part for node in nodes if isinstance(node, ast.Class) for part in node.body]
         said = {node.name for node in nodes if isinstance(node, ast.Attribute)}
@@ -106,12 +106,12 @@ class _Expressions:
         )
 
     def is_asked(self, method: str) -> bool:
-        """Whether Python or the library may call a method of that name."""
+        """True if Python or the library may call a method of that name."""
         return method.startswith("__") or self.names.signatures.is_member(method)
 
     @cached_property
     def names_later(self) -> bool:
-        """Whether there may be attributes whose names are known only when the program runs."""
+        """True if some attributes may get their names only when the program runs."""
         paths = (
             self.names.imported(node, scope)
             for node, _, scope in walk(self.module)
@@ -122,7 +122,7 @@ class _Expressions:
         )
 
     def faults(self) -> Iterator[Fault]:
-        """The findings, in no order."""
+        """The faults, in no order."""
         for node, role, scope in walk(self.module):
             match node:
                 case ast.Name() | ast.Attribute() if role != "class" and self.is_base(node, scope):
@@ -160,7 +160,7 @@ class _Expressions:
                     pass
 
     def name(self, node: ast.Name, role: str, scope: Scope | None) -> Iterator[Fault]:
-        """Faults of a name that is not the program's own."""
+        """Faults of a name that the program does not define."""
         name = node.id
         builtin = self.names.builtin(node, scope)
         if builtin is not None:
@@ -191,7 +191,7 @@ class _Expressions:
         yield from self.member(node)
 
     def use(self, builtin: str, node: ast.Expr, role: str) -> Iterator[Fault]:
-        """A built-in function is called or handed on, never an operand."""
+        """A fault if a built-in function is an operand: it can only be called or passed on."""
         if self.names.signatures[builtin].constant:
             return
         plain = isinstance(node, ast.Name)
@@ -204,17 +204,17 @@ class _Expressions:
         yield Fault("builtin-as-value", message, *node.span, help=help if plain else None)
 
     def is_known(self, node: ast.Expr, scope: Scope | None) -> bool:
-        """Whether a path names the base of own functions, `super`, or something of the library."""
+        """True if a path names the base of own functions, `super`, or a member of the library."""
         path = self.names.path(node, scope)
         return path in RULE_BASES or path == "super" or self.names.imported(node, scope) is not None
 
     def is_base(self, node: ast.Name | ast.Attribute, scope: Scope | None) -> bool:
-        """Whether a path names the base of own functions."""
+        """True if a path names the base of own functions."""
         name = self.names.imports.get(node.id, node.id) if isinstance(node, ast.Name) else node.name
         return name.endswith("Function") and self.names.path(node, scope) in RULE_BASES
 
     def is_behind(self, node: ast.Expr, scope: Scope | None) -> bool:
-        """Whether a path names something that a module has, or what stands behind that."""
+        """True if a path names a member of a module, or an attribute of one."""
         while isinstance(node, (ast.Attribute, ast.Name)):
             if self.names.builtin(node, scope) is not None or self.is_known(node, scope):
                 return True
@@ -332,7 +332,7 @@ class _Expressions:
             yield Fault("not-callable", message, *function.span, help=help)
 
     def callee(self, name: str, scope: Scope | None) -> Callee | None:
-        """The signature of a `def` that is the only meaning of its name at top level."""
+        """The signature of a top-level `def` whose name has no other meaning, or None."""
         if scope is not None and scope.binds(name):
             return None
         return self.functions.get(name)
@@ -352,12 +352,12 @@ def _functions(module: ast.Module, names: Names) -> Iterator[tuple[str, Callee]]
     for statement in module.body:
         if isinstance(statement, ast.Def) and names.counts[statement.name] == 1:
             if any(contexts.mode(d, names, None) is None for d in statement.decorators):
-                continue  # what a decorator gives is called in its own way
+                continue  # a decorated function may take other arguments
             yield statement.name, of_function(statement)
 
 
 def _yields(element: ast.Expr | ast.Pair) -> Iterator[ast.Expr]:
-    """The `yield`s in an element of a comprehension, which belong to no function."""
+    """The `yield`s directly in the element of a comprehension."""
     for node, _, scope in walk(element, _HERE):
         if isinstance(node, (ast.Yield, ast.YieldFrom)) and scope is _HERE:
             yield node
@@ -415,7 +415,7 @@ def _operands(node: ast.Binary, text: str) -> Iterator[Fault]:
         and len(strings) == 1
         and not (numbers and type(numbers[0].value) is float)
     ):
-        return  # it is repeated
+        return  # `*` repeats it
     elif strings and node.op != "+":
         yield Fault("bad-operand", f"`{node.op}` takes no strings", *node.span)
     elif strings and numbers:
@@ -438,9 +438,7 @@ def _too_early(
     names: Names,
     params: tuple[ast.Param, ...],
 ) -> Iterator[Fault]:
-    """Reads in a scope's own statements of names that a later one assigns first: the order of the
-    statements makes it certain.
-    """
+    """Reads of a local name before the first statement that assigns it."""
     first: dict[str, int] = {}
     for number, statement in enumerate(body):
         for name in assigned((statement,)):

@@ -1,4 +1,4 @@
-"""Contexts of `with` and of `@` before a function: whether they switch recording on or off."""
+"""Contexts of `with` and of decorators that switch recording on or off."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from gradcli.grammar.syntax import ast
 
 _MODES = {"no_grad": "no_grad", "inference_mode": "no_grad", "enable_grad": "enable_grad"}
 _CALLS = frozenset({"set_grad_enabled", "set_detect_anomaly", "detect_anomaly", "dual_level"})
-"""Built-ins that change how a run goes on; at the end of a block what was before holds again."""
+"""Built-ins that set a mode of the run; the end of a block restores the former mode."""
 
 NAMES = frozenset(_MODES)
-"""Names that stand only behind `with` and `@`."""
+"""Names that may only follow `with` and `@`."""
 
 
 def mode(context: ast.Expr, names: Names, scope: Scope | None) -> str | None:
-    """The effect of a context: "no_grad", "enable_grad", or "kept" for a call that sets it when it
-    runs; None for any other expression.
+    """The effect of a context: "no_grad", "enable_grad", or "kept" for a call that decides it at
+    run time; None for any other expression.
     """
     function = context.function if isinstance(context, ast.Call) else context
     path = names.path(function, scope)
@@ -31,19 +31,19 @@ def mode(context: ast.Expr, names: Names, scope: Scope | None) -> str | None:
 
 
 def is_once(decorator: ast.Expr) -> bool:
-    """Whether a decorator is `@once_differentiable`."""
+    """True if a decorator is `@once_differentiable`."""
     names = dotted(decorator)
     return names is not None and names[-1] == "once_differentiable"
 
 
 def is_call(context: ast.Call) -> bool:
-    """Whether a context is the call of a built-in, which says what arguments it takes."""
+    """True if a context calls a built-in, whose signature lists its arguments."""
     names = dotted(context.function)
     return names is not None and names[-1] in _CALLS
 
 
 def _of_constant(name: str, context: ast.Call) -> str | None:
-    """The mode that `set_grad_enabled` of a constant sets."""
+    """The mode that `set_grad_enabled` with a literal sets, else None."""
     match context.args:
         case (ast.Literal(value=bool(on)),) if name == "set_grad_enabled" and not context.keywords:
             return "enable_grad" if on else "no_grad"

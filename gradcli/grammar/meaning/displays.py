@@ -1,7 +1,7 @@
-"""From displays and comprehensions to the instructions that make lists, sets and dictionaries.
+"""Lower displays and comprehensions to instructions that make lists, sets and dictionaries.
 
-A comprehension is a function of its first iterable, called at once, as in Python: its names are its
-own. A generator's function is one that gives its items one by one.
+As in Python, a comprehension is a function of its first iterable, called at once, with its own
+local names. That of a generator expression emits its items one by one.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from gradcli.source import Span
 
 
 class Displays(Targets):
-    """Displays and comprehensions while a program is lowered."""
+    """The part of the lowering that handles displays and comprehensions."""
 
     def build(
         self, span: Span, kind: str, items: Sequence[ast.Expr], into: int | None
@@ -37,7 +37,7 @@ class Displays(Targets):
     def extended(
         self, span: Span, items: Sequence[ast.Expr], first: tuple[ir.Operand, ...] = ()
     ) -> ir.Slot:
-        """A list of the first operands, then of items and of all that those with a star hold."""
+        """A list of the operands `first`, then of the items, with starred ones unpacked."""
         made = ir.Slot(self.temporary(), span)
         self.emit(ir.Build(span, made.index, "list", first))
         for item in items:
@@ -52,13 +52,13 @@ class Displays(Targets):
     def made_of_list(
         self, span: Span, kind: str, items: ir.Operand, into: int | None
     ) -> ir.Operand:
-        """The result of the built-in `list`, `tuple` or `set` of a list."""
+        """A collection of another kind, made of a list."""
         target = self.temporary() if into is None else into
         self.emit(ir.Apply(span, target, kind, (("iterable", items),)))
         return ir.Slot(target, span)
 
     def dictionary(self, e: ast.Dict) -> ir.Operand:
-        """A dictionary, filled pair by pair."""
+        """The dictionary of a display, filled pair by pair."""
         target = ir.Slot(self.temporary(), e.span)
         self.emit(ir.Build(e.span, target.index, "dict", ()))
         for pair in e.pairs:
@@ -68,7 +68,7 @@ class Displays(Targets):
         return target
 
     def pair(self, into: ir.Operand, pair: ast.Pair) -> None:
-        """Put a pair into a dictionary, or all those of another."""
+        """Put a pair into a dictionary, or all pairs of `**other`."""
         if pair.key is None:
             other = self.expression(pair.value)
             self.emit(ir.Method(pair.span, self.temporary(), into, "update", (other,), ()))
@@ -92,7 +92,7 @@ class Displays(Targets):
         return ir.Slot(target, e.span)
 
     def comprehended(self, e: ast.Comprehension) -> ir.Function:
-        """The function of a comprehension, whose parameter is its first iterable."""
+        """The function of a comprehension; its parameter is the first iterable."""
 
         def body() -> tuple[ir.Parameter, ...]:
             first = ir.Slot(self.temporary(), e.clauses[0].iterable.span)
@@ -110,7 +110,7 @@ class Displays(Targets):
     def clauses(
         self, e: ast.Comprehension, at: int, iterable: ir.Operand, made: ir.Operand | None
     ) -> None:
-        """The loops of a comprehension from one of its clauses on."""
+        """Emit the loops of a comprehension from clause `at` on."""
         clause = e.clauses[at]
 
         def inside() -> None:
@@ -132,7 +132,7 @@ class Displays(Targets):
         self.turns(clause.span, clause.target, iterable, lambda: conditions(clause.conditions))
 
     def element(self, element: ast.Expr | ast.Pair, made: ir.Operand | None) -> None:
-        """One more item of what a comprehension makes, or that a generator gives."""
+        """Add the element to the collection `made`, or emit it if that is None."""
         if isinstance(element, ast.Pair):
             assert made is not None
             self.pair(made, element)
@@ -150,9 +150,7 @@ class Displays(Targets):
         context: str,
         body: Callable[[], tuple[ir.Parameter, ...]],
     ) -> ir.Function:
-        """A function whose body is made, where its own slots are, by `body`, which gives its
-        parameters.
-        """
+        """A function with its own slots; `body` emits its code and returns its parameters."""
         outer = self.function
         self.function = Function(function_scope(made, outer.scope), outer, context)
         outside, self.out = self.out, []

@@ -1,4 +1,4 @@
-"""From expressions to instructions: each puts its value where it is wanted, or into a temporary."""
+"""Lower expressions to instructions that put their values into a given slot or a temporary."""
 
 from __future__ import annotations
 
@@ -13,14 +13,16 @@ from gradcli.grammar.meaning.displays import Displays
 from gradcli.grammar.syntax import ast
 from gradcli.source import Span
 
-MOST_NESTED = 20  # tests of one `and`, `or` or comparison, each in the block of the one before
+MOST_NESTED = 20  # tests of one `and`, `or` or comparison that nest in each other's blocks
 
 
 class Expressions(Displays):
-    """The expressions of a program while it is lowered."""
+    """The part of the lowering that handles expressions."""
 
     def expression(self, e: ast.Expr, into: int | None = None) -> ir.Operand:
-        """The operand that holds the value: `into`, if an instruction makes it, or a temporary."""
+        """The operand that holds the value: the slot `into` if an instruction makes it, or a
+        temporary.
+        """
         match e:
             case ast.Literal():
                 return ir.Const(e.value, e.span)
@@ -93,7 +95,7 @@ class Expressions(Displays):
                 assert_never(e)
 
     def emitted(self, e: ast.Yield | ast.YieldFrom, into: int | None) -> ir.Operand:
-        """`yield value`, of which the value is what is sent."""
+        """A `yield`; its value is what the caller sends."""
         busy = self.function.busy
         value = ir.Const(None, e.span) if e.value is None else self.expression(e.value)
         target = self.target(busy, into)
@@ -122,7 +124,9 @@ class Expressions(Displays):
         return ir.Slot(target, span)
 
     def binary(self, e: ast.Binary, into: int | None) -> ir.Operand:
-        """Left to right down a chain of operators, which may be very long."""
+        """A chain of binary operators, from left to right and without recursion: it may be very
+        long.
+        """
         chain = [e]
         while isinstance(chain[-1].left, ast.Binary):
             chain.append(chain[-1].left)
@@ -167,9 +171,10 @@ class Expressions(Displays):
     def choices(
         self, span: Span, kind: str, tests: Sequence[ir.Operand], blocks: Sequence[ir.Body]
     ) -> ir.Operand:
-        """The last of several tests that is come to: each is made in a block of its own, and the
-        one behind it is come to if it is true, for "or" if it is false. Each stands in the block of
-        the one before it; many are taken in groups, so that blocks nest a few levels only.
+        """The value of `and`, `or` or a chained comparison: the last test that is evaluated.
+
+        The next test is evaluated if one is true, for "or" if it is false. Its instructions nest in
+        the block of the one before; groups of tests keep the nesting shallow.
         """
         self.out = blocks[0]
         made = self.temporary()
@@ -190,7 +195,7 @@ class Expressions(Displays):
         tests: Sequence[ir.Operand],
         blocks: Sequence[ir.Body],
     ) -> ir.Operand:
-        """The last of a few tests that is reached, put into the slot `made`."""
+        """The last of a few tests that is evaluated, in the slot `made`."""
         value = tests[-1]
         steps = zip(tests[:-1], blocks, blocks[1:], strict=False)
         for test, block, rest in reversed(list(steps)):
@@ -279,8 +284,8 @@ class Expressions(Displays):
         keywords: ir.Named,
         receiver: tuple[ir.Operand, ...] = (),
     ) -> ir.Instruction:
-        """A built-in applied, as a method of the receiver if there is one; its arguments bound to
-        their names, where the signature tells what they are.
+        """An instruction that applies a built-in, as a method if there is a receiver. The arguments
+        are bound to parameters where the signature allows it.
         """
         signatures = self.names.signatures
         inplace = name not in signatures
@@ -298,12 +303,12 @@ class Expressions(Displays):
         return ir.CallBuiltin(span, target, name, args, keywords)
 
     def is_imported(self, function: ast.Expr) -> bool:
-        """Whether a path names something of the library."""
+        """True if a path names a member of the library."""
         return self.names.imported(function, self.function.scope) is not None
 
     def held(self, e: ast.Expr, into: int | None = None) -> ir.Operand:
-        """The value of an expression that something keeps: of NumPy's arrays an element is a number
-        by itself.
+        """The value of an expression that the program stores. An element of a NumPy array is
+        copied.
         """
         several = isinstance(e, ast.Tuple) and any(isinstance(i, ast.Index) for i in e.items)
         if not (several or isinstance(e, ast.Index)) or not self.copies_items:
@@ -323,18 +328,20 @@ class Expressions(Displays):
 
     @cached_property
     def copies_items(self) -> bool:
-        """Whether elements of arrays are numbers by themselves."""
+        """True if storing an element of an array copies it."""
         return modules.copies_items(self.names.imports.values())
 
     def of_arrays(self, e: ast.Attribute) -> str | None:
-        """The built-in that an attribute or method of NumPy's arrays is, if they are imported."""
+        """The built-in that an attribute of NumPy's arrays stands for, if NumPy is imported, else
+        None.
+        """
         own = isinstance(e.value, ast.Name) and e.value.id == self.function.context
         if own or e.name in self.names.members:
             return None
         return modules.of_arrays(e.name, self.names.imports.values())
 
     def is_operation(self, function: ast.Attribute) -> bool:
-        """Whether a method is a built-in function, or the in-place twin of one."""
+        """True if a method is a built-in function or its in-place variant."""
         base = function.value
         if isinstance(base, ast.Name) and base.id == self.function.context:
             return False
@@ -351,7 +358,7 @@ class Expressions(Displays):
         return False
 
     def gathered(self, e: ast.Call, builtin: str) -> ast.Call:
-        """A call that goes through a whole generator first gets a list in its place."""
+        """The call with a list in place of a generator expression that it reads to the end."""
         first = e.args[0] if e.args else None
         is_generator = isinstance(first, ast.Comprehension) and first.kind == "generator"
         if not is_generator or not self.names.signatures[builtin].gathers:
@@ -365,7 +372,7 @@ class Expressions(Displays):
         return args, tuple((k.name, self.expression(k.value)) for k in e.keywords)
 
     def spread(self, e: ast.Call, into: int | None) -> ir.Operand:
-        """A call with `*` or `**` among its arguments: they are put together first."""
+        """A call with `*` or `**`: its arguments are first collected in a list and a dictionary."""
         busy = self.function.busy
         function = e.function
         builtin = self.names.called(e, self.function.scope)
@@ -425,7 +432,7 @@ class Expressions(Displays):
     def define(
         self, made: ast.Def | ast.Lambda, name: str, context: str, body: Callable[[], None]
     ) -> ir.Function:
-        """A function whose body is made, where its own slots are, by `body`."""
+        """The function of a `def` or `lambda`, whose instructions `body` emits."""
         defaults = [None if p.default is None else self.expression(p.default) for p in made.params]
 
         def parameters() -> tuple[ir.Parameter, ...]:
@@ -448,7 +455,7 @@ class Expressions(Displays):
 
 
 def is_list(e: ast.Expr) -> bool:
-    """Whether an expression is written as a list: in brackets, or as a sum or product with such."""
+    """True if an expression is a list display or comprehension, or a sum or product with one."""
     pending = [e]
     while pending:
         e = pending.pop()

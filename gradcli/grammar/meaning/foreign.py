@@ -1,4 +1,4 @@
-"""Words of other languages and notations, with those of this one."""
+"""Words of other languages and notations, with their equivalents here."""
 
 from __future__ import annotations
 
@@ -32,25 +32,25 @@ _FUNCTIONS = {
 
 
 def constant(name: str) -> str | None:
-    """The constant that a name stands for elsewhere, and never an input here."""
+    """The constant that a name means in other languages; such a name is never an input."""
     return _CONSTANTS.get(name)
 
 
 def function(name: str) -> str | None:
-    """The built-in function that a name calls elsewhere."""
+    """The built-in that a function's name in other languages means."""
     return _FUNCTIONS.get(name)
 
 
 def module(name: str) -> bool:
-    """Whether a name of which only attributes are read is a module elsewhere."""
+    """True if a name that only occurs before a `.` is that of a well-known module."""
     return name in _MODULES
 
 
 def is_of_python(module: str) -> bool:
-    """Whether a module is one of Python's own."""
+    """True for a module of Python's standard library."""
     return module in sys.stdlib_module_names
 
 
 def of_python(name: str) -> bool:
-    """Whether a name that is no built-in here is one of Python's."""
+    """True if Python has a built-in of that name."""
     return hasattr(builtins, name)

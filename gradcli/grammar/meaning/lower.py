@@ -25,19 +25,19 @@ from gradcli.source import Source, Span
 
 
 def lower(module: ast.Module, names: Names, source: Source) -> ir.Program:
-    """The ops program of a module in which the checker has found no error."""
+    """The ops program of a module that passed the checker."""
     return _Lowering(names, source).program(module)
 
 
 class _Lowering(Expressions):
-    """The statements of a program while it is lowered."""
+    """The part of the lowering that handles statements."""
 
     def __init__(self, names: Names, source: Source) -> None:
         super().__init__(names)
         self.source = source
         self.inputs: list[ir.Input] = []
-        self.ended: list[int | None] = []  # for each loop around: whether it has come to its end
-        self.inside = ""  # the names of the classes around, each with a point
+        self.ended: list[int | None] = []  # by loop: the slot that is True until `break`
+        self.inside = ""  # the names of the enclosing classes, each followed by a point
         self.changes_in_place = not IN_PLACE.isdisjoint(names.members)
 
     def program(self, module: ast.Module) -> ir.Program:
@@ -73,7 +73,7 @@ class _Lowering(Expressions):
         )
 
     def first_reads(self, module: ast.Module) -> dict[str, Span]:
-        """Where each free input is read first."""
+        """The place where each free input is read first."""
         found: dict[str, Span] = {}
         if self.names.free:
             for node, _, _ in walk(module):
@@ -169,7 +169,7 @@ class _Lowering(Expressions):
                 assert_never(s)
 
     def rebound(self, s: ast.Import) -> None:
-        """An import under a name that the program assigns, too, is an assignment itself."""
+        """An import of a name that the program also assigns, lowered to an assignment."""
         for name, alias in s.names:
             bound = alias or name
             if self.function.scope is not None or not self.names.is_bound(bound):
@@ -179,7 +179,7 @@ class _Lowering(Expressions):
                 self.emit(ir.Copy(s.span, slot, value))
 
     def loop(self, s: ast.For | ast.While, make: Callable[[], None]) -> None:
-        """A loop, and behind it its `else`, for which a slot tells that no `break` was met."""
+        """A loop with its `else`, which runs if a slot still says that no `break` was met."""
         slot = self.temporary() if s.orelse else None
         self.ended.append(slot)
         if slot is not None:
@@ -258,7 +258,9 @@ class _Lowering(Expressions):
                 raise AssertionError(f"{type(target).__name__} cannot be updated")
 
     def updated(self, s: ast.Update, into: int, old: ir.Operand, value: ir.Operand) -> None:
-        """The new value of what is updated; `@=` makes one of its own, as PyTorch does."""
+        """Emit an update. `@=` makes a new value, as in PyTorch, unless a class defines in-place
+        methods.
+        """
         if s.op == "@" and not self.changes_in_place:
             self.emit(ir.Operator(s.span, into, s.op, (old, value)))
             return
@@ -271,7 +273,9 @@ class _Lowering(Expressions):
         self.emit(ir.Assert(s.span, test, body, message))
 
     def mode(self, context: ast.Expr, span: Span, block: Callable[[], None]) -> None:
-        """A block in a context; one that is a call of its own is done at its beginning."""
+        """Emit a block in a context; a context that decides at run time is called as the block
+        starts.
+        """
         mode = contexts.mode(context, self.names, self.function.scope)
         assert mode is not None
         outside, self.out = self.out, []
@@ -282,7 +286,7 @@ class _Lowering(Expressions):
         self.emit(ir.Mode(span, mode, inside))
 
     def within(self, s: ast.With) -> None:
-        """A `with`: a block in a context, or between the two methods of an object."""
+        """A `with` statement: a block in a context, or with an object that manages it."""
         if contexts.mode(s.context, self.names, self.function.scope) is None:
             self.managed(s)
             return
@@ -291,8 +295,8 @@ class _Lowering(Expressions):
         self.mode(s.context, s.span, lambda: self.block_into(self.out, s.body))
 
     def managed(self, s: ast.With) -> None:
-        """A block whose beginning and end an object is told of: it sees how the block ends, and an
-        exception may end there.
+        """A block between `__enter__` and `__exit__` of an object. `__exit__` gets an exception of
+        the block and may end it.
         """
         span = s.context.span
         manager = self.kept(self.expression(s.context))
@@ -351,14 +355,14 @@ class _Lowering(Expressions):
     # --- functions ---------------------------------------------------------------------
 
     def definition(self, s: ast.Def) -> None:
-        """A `def`, and what its decorators make of it."""
+        """A `def` with its decorators."""
         slot = self.own_slot(s.name)
         decorators = self.decorators(s)
         self.emit(ir.Define(s.span, slot, self.define_by(s, "")))
         self.decorate(decorators, slot)
 
     def define_by(self, s: ast.Def, context: str) -> ir.Function:
-        """The function of a `def`, whose body stands in the contexts that are its decorators."""
+        """The function of a `def`; decorators that are contexts wrap its body."""
         scope = self.function.scope
         around = [d for d in s.decorators if contexts.mode(d, self.names, scope) is not None]
 
@@ -370,13 +374,13 @@ class _Lowering(Expressions):
         return self.define(s, f"{self.inside}{s.name}", context, body)
 
     def decorators(self, s: ast.Def | ast.Class) -> list[ir.Operand]:
-        """The decorators of a function or class, evaluated before it is made."""
+        """The decorators that are called, evaluated before the function or class is made."""
         scope = self.function.scope
         made = [d for d in s.decorators if contexts.mode(d, self.names, scope) is None]
         return [self.kept(self.expression(d)) for d in made]
 
     def kept(self, operand: ir.Operand) -> ir.Operand:
-        """The present value of an operand, in a slot that later assignments do not change."""
+        """A copy of an operand's value that later assignments do not change."""
         if not isinstance(operand, ir.Slot) or operand.index not in self.variables:
             return operand
         made = self.temporary()
@@ -390,7 +394,7 @@ class _Lowering(Expressions):
             self.emit(ir.Call(decorator.span, slot, decorator, made, ()))
 
     def class_by(self, s: ast.Class) -> None:
-        """A class: its body is done where it stands, on slots of its own."""
+        """A class: its body runs where it stands, on slots of its own."""
         decorators = self.decorators(s)
         bases = tuple(self.expression(base) for base in s.bases)
         function = self.function
@@ -414,7 +418,7 @@ class _Lowering(Expressions):
         self.decorate(decorators, slot)
 
     def rule(self, s: ast.Class) -> None:
-        """An own differentiable function: its methods, and what it has besides."""
+        """An own differentiable function with its methods and attributes."""
         scope = self.function.scope
         bases = [b for b in s.bases if self.names.path(b, scope) not in RULE_BASES]
         inherited = tuple(self.kept(self.expression(base)) for base in bases)

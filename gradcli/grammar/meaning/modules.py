@@ -1,8 +1,7 @@
-"""The modules that a program may import, and which built-ins their names stand for.
+"""The modules that a program may import, and the built-ins that their names stand for.
 
-The names of PyTorch's modules are the built-ins' own. Of another library's modules this file says
-which built-in each name is; where the two differ in meaning, that is an entry of its own, such as
-`numpy_std` for `numpy.std`.
+Names of PyTorch's modules are those of the built-ins. For other libraries this file lists the
+built-in of each name; if the two differ in meaning, the built-in has a name such as `numpy_std`.
 """
 
 from __future__ import annotations
@@ -42,13 +41,13 @@ TORCH = frozenset(
 
 
 def is_module(path: str) -> bool:
-    """Whether a dotted path names a module that is known."""
+    """True if the contents of a module are known."""
     return path in TORCH or path in _others()
 
 
 def is_known(path: str) -> bool:
-    """Whether a module may be imported: one that is known, one around it, any of PyTorch's, of
-    Python's or of those that lessons import besides. What is not known of it cannot be used.
+    """True if a module may be imported: a known one or its package, any of PyTorch's, Python's or
+    of libraries common in lessons. Names of unknown modules cannot be used.
     """
     from gradcli.grammar.meaning import foreign
 
@@ -61,7 +60,7 @@ def is_known(path: str) -> bool:
 
 
 def misspelt(path: str) -> str | None:
-    """The module that is known and meant where a path is one slip away from it."""
+    """The known module whose path differs by one slip, or None."""
     if is_module(path) or path in _PACKAGES:
         return None
     root = path.partition(".")[0]
@@ -70,7 +69,7 @@ def misspelt(path: str) -> str | None:
 
 
 def has(module: str, name: str, signatures: Signatures) -> bool:
-    """Whether a name may be imported from a module: where it is known, only what it has."""
+    """True if a name may be imported from a module; always true if its contents are unknown."""
     path = f"{module}.{name}"
     if not is_module(module) or member(module, name, signatures) is not None:
         return True
@@ -85,7 +84,7 @@ _BESIDES = frozenset(
         *("numpy", "plotly", "PIL", "autograd", "tensorflow", "keras", "networkx", "pytest"),
     }
 )
-"""Libraries that lessons import, and other modules of PyTorch."""
+"""Libraries that lessons import; their contents are unknown."""
 
 _PARTS = frozenset(
     {
@@ -93,43 +92,43 @@ _PARTS = frozenset(
         *("functional", "hub", "onnx", "quantization", "fx", "amp", "profiler", "package"),
     }
 )
-"""Modules of PyTorch that are no built-ins'."""
+"""Modules of PyTorch that have no built-ins directly."""
 
 _PACKAGES = frozenset({"torch.utils.data", *(f"torch.{part}" for part in _PARTS)})
 """Their paths."""
 
 
 def of_library(path: str) -> str:
-    """The path by which the library has something that may be imported from several modules."""
+    """The path under which the library has a member that several modules export."""
     module, _, name = path.rpartition(".")
     return f"{_ALIKE[module]}.{name}" if module in _ALIKE else path
 
 
 _ALIKE = {"tqdm.auto": "tqdm", "tqdm.notebook": "tqdm", "torch.nn.modules": "torch.nn"}
-"""Modules that have the names of others."""
+"""Modules that export the names of another one."""
 
 
 _WRITTEN = frozenset({"torch.nn.init.", "torch.nn.utils."})
-"""Modules within such as have built-ins that are written in the language, each with a point."""
+"""Modules, each followed by a point, whose built-ins are written in the language itself."""
 
 
 def member(module: str, name: str, signatures: Signatures) -> str | None:
-    """The built-in that a name of a module stands for, None if it stands for none."""
+    """The built-in that a module's name stands for, or None."""
     if module not in TORCH:
         return _others().get(module, {}).get(name)
     own = _RENAMED.get(f"{module}.{name}", f"{module.rpartition('.')[2]}_{name}")
     if own in signatures:
-        return own  # it has an argument list of its own there, like `torch.linalg.svd`
+        return own  # it has its own parameters there, as `torch.linalg.svd` does
     return name if name in signatures else None
 
 
 def names(module: str, signatures: Signatures) -> list[str]:
-    """The names that a module has."""
+    """The names in a module."""
     return signatures.names() if module in TORCH else [*_others().get(module, {})]
 
 
 def methods(paths: Iterable[str]) -> Iterator[str]:
-    """Methods of what imported libraries give that have the names of built-ins, too."""
+    """Methods of the imported libraries' objects that share a built-in's name."""
     if any(path.startswith(("matplotlib", "d2l")) for path in paths):
         yield from ("scatter", "fill", "flatten", "ravel")
     if any(path in ("collections", "collections.Counter") for path in paths):
@@ -137,8 +136,8 @@ def methods(paths: Iterable[str]) -> Iterator[str]:
 
 
 def of_arrays(name: str, paths: Iterable[str]) -> str | None:
-    """The built-in that `x.name` is in a program that imports NumPy or its like: `x.size`, which
-    PyTorch calls, and `x.dot(y)`, which it refuses for matrices.
+    """The built-in for `x.name` if NumPy or a library like it is imported, else None. PyTorch's
+    `x.size` is a method, and its `x.dot(y)` refuses matrices.
     """
     built_in = _OF_ARRAYS.get(name)
     if built_in is None or not any(path in _ARRAYS for path in paths):
@@ -147,8 +146,8 @@ def of_arrays(name: str, paths: Iterable[str]) -> str | None:
 
 
 def copies_items(paths: Iterable[str]) -> bool:
-    """Whether an element `x[i]` is a number by itself, as in NumPy, and shows nothing of what `x`
-    holds later: in a program that imports NumPy or its like, and not PyTorch.
+    """True if `x[i]` is a copy, as in NumPy, not a view of `x`: NumPy or a library like it is
+    imported and PyTorch is not.
     """
     roots = {path.partition(".")[0] for path in paths}
     return "torch" not in roots and any(path in _ARRAYS for path in paths)
@@ -167,12 +166,12 @@ _RENAMED = {
     "torch.cuda.manual_seed": "manual_seed",
     "torch.cuda.manual_seed_all": "manual_seed",
 }
-"""Names of PyTorch's modules that are no built-in's."""
+"""Names of PyTorch's and other modules whose built-ins are called otherwise."""
 
 
 @cache
 def _others() -> dict[str, dict[str, str]]:
-    """The built-ins by module and name, of the modules of other libraries."""
+    """Built-ins by module and name, for modules of other libraries."""
     tables = {module: _table(text) for module, text in _NAMES.items()}
     tables["typing"] = dict.fromkeys(_TYPING.split(), "python_typing_hint")
     for module, same in _SAME.items():
@@ -181,7 +180,7 @@ def _others() -> dict[str, dict[str, str]]:
 
 
 def _table(text: str) -> dict[str, str]:
-    """The table of a list of names, `name=builtin` where the two differ."""
+    """Built-ins by name, from a list of names, with `name=builtin` where the two differ."""
     pairs = (word.partition("=") for word in text.split())
     return {name: builtin or name for name, _, builtin in pairs}
 
@@ -193,7 +192,7 @@ _TYPING = """
     OrderedDict ParamSpec Protocol Reversible Self Sequence Set Sized Text Tuple Type TypeAlias
     TypeVar TypedDict Union
 """
-"""Names of `typing`, of which each is the same here."""
+"""Names of `typing`, which all stand for one built-in."""
 
 _NAMES = {
     "torch.utils.checkpoint": "checkpoint",

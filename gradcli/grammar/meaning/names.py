@@ -1,8 +1,8 @@
-"""What the names of a program stand for: the one answer that the checker and the lowering share.
+"""What the names of a program stand for; both the checker and the lowering use it.
 
-Scoping is Python's: a name assigned anywhere in a function is local to it, every other one belongs
-to the nearest function around that assigns it, else to the top level, else to an import, else to
-the built-ins. A name that belongs to nobody is an input, in a program without declarations.
+Scoping is Python's: a name assigned anywhere in a function is local to it. Any other name belongs
+to the nearest enclosing function that assigns it, else to the top level, the imports or the
+built-ins. In a program without declarations, a name found nowhere is an input.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ Function: TypeAlias = ast.Def | ast.Lambda | ast.Comprehension
 
 
 def dotted(expr: ast.Expr) -> tuple[str, ...] | None:
-    """The names of `a.b.c`, or None for any other expression."""
+    """The names in `a.b.c`, or None for any other expression."""
     names = []
     while isinstance(expr, ast.Attribute):
         names.append(expr.name)
@@ -62,8 +62,8 @@ def dotted(expr: ast.Expr) -> tuple[str, ...] | None:
 def full_path(
     expr: ast.Expr, is_bound: Callable[[str], bool], imports: Mapping[str, str] = NO_IMPORTS
 ) -> str | None:
-    """`torch.nn.functional.relu` for any way to write it, imports followed; None where the
-    expression is no dotted name or begins with a name of the program's own.
+    """`torch.nn.functional.relu` for any way to write it, with imports resolved. None if the
+    expression is not a dotted name, or begins with a name that the program defines.
     """
     names = dotted(expr)
     if names is None or is_bound(names[0]):
@@ -81,9 +81,9 @@ def builtin_name(
 
     Args:
         expr: Any expression.
-        is_bound: Whether a name is the program's own where the expression stands.
+        is_bound: True for a name that the program defines where the expression stands.
         signatures: The built-ins.
-        imports: What the names bound by imports stand for (`Names.imports`).
+        imports: Full paths by imported name (`Names.imports`).
     """
     path = full_path(expr, is_bound, imports)
     if path is None:
@@ -95,9 +95,9 @@ def builtin_name(
 
 
 class Scope(Record):
-    """The names of a function, and the scope around it. The top level is no scope but None. The
-    names of a class are seen by the statements of its body alone, not by functions in it. `kind` is
-    "class", "method" (also of a function in one) or "function".
+    """The names of a function or class, and the enclosing scope; None stands for the top level.
+    Functions in a class do not see the names of its body. `kind` is "class", "method" (also of a
+    function in a method) or "function".
     """
 
     __slots__ = ("names", "outer", "kind")
@@ -106,7 +106,7 @@ class Scope(Record):
     kind: str
 
     def binds(self, name: str) -> bool:
-        """Whether the name is local here or in a function around."""
+        """True if the name is local here or in an enclosing function."""
         scope: Scope | None = self
         while scope is not None:
             if name in scope.names:
@@ -123,7 +123,7 @@ else "value".
 """
 
 
-# Nodes that hand a value on or compare it, whatever it is.
+# Nodes that pass on or compare a value of any kind.
 _ROLES = {
     **dict.fromkeys((ast.Keyword, ast.List, ast.Tuple, ast.Return, ast.Declaration), "value"),
     **dict.fromkeys((ast.Try, ast.Handler, ast.Raise, ast.Yield), "value"),
@@ -181,7 +181,9 @@ class Names(Record):
     _bound: frozenset[str]
 
     def is_bound(self, name: str, scope: Scope | None = None) -> bool:
-        """Whether a name is the program's own, in a scope: assigned, declared, a size, an input."""
+        """True if the program defines a name in a scope: it is assigned, declared, a size or an
+        input.
+        """
         return name in self._bound or (scope is not None and scope.binds(name))
 
     def builtin(self, expr: ast.Expr, scope: Scope | None = None) -> str | None:
@@ -191,7 +193,7 @@ class Names(Record):
         )
 
     def imported(self, expr: ast.Expr, scope: Scope | None = None) -> str | None:
-        """Full path of what an expression names in the library, or None."""
+        """Full path of the library's member that an expression names, or None."""
         path = self.path(expr, scope)
         if path is None:
             return None
@@ -202,7 +204,7 @@ class Names(Record):
         return path if self.signatures.in_library(path) else None
 
     def value_of(self, path: str, span: Span) -> ir.Operand | None:
-        """The value that a full path imports; None if it is none."""
+        """The value that an import of a full path binds, or None."""
         module, _, name = path.rpartition(".")
         builtin = modules.member(module, name, self.signatures)
         if builtin is not None:
@@ -211,7 +213,7 @@ class Names(Record):
         return ir.Imported(path, span) if self.signatures.in_library(path) else None
 
     def is_rule(self, made: ast.Class, scope: Scope | None = None) -> bool:
-        """Whether a class is an own differentiable function, or inherits from one."""
+        """True if a class is an own differentiable function, directly or by inheritance."""
         return any(
             self.path(base, scope) in RULE_BASES
             or (isinstance(base, ast.Name) and base.id in self.rules)
@@ -219,8 +221,8 @@ class Names(Record):
         )
 
     def called(self, call: ast.Call, scope: Scope | None = None) -> str | None:
-        """Name of the built-in that a call means, or None. A plain name may be Python's own for as
-        many arguments, like `sum(items, start)`, and so may `math.log(x, base)`.
+        """Name of the built-in that a call means, or None. Some names mean Python's own function
+        for its number of arguments, as in `sum(items, start)` and `math.log(x, base)`.
         """
         own = f"builtins_{self.path(call.function, scope)}".replace(".", "_")
         if own in self.signatures:
@@ -233,7 +235,9 @@ class Names(Record):
         return self.builtin(call.function, scope)
 
     def path(self, expr: ast.Expr, scope: Scope | None = None) -> str | None:
-        """Full dotted path of an expression that begins with no name of the program's own."""
+        """Full dotted path of an expression, or None if it begins with a name that the program
+        defines.
+        """
         return full_path(expr, lambda name: self.is_bound(name, scope), self.imports)
 
 
@@ -250,7 +254,7 @@ def analyse(module: ast.Module, signatures: Signatures, given: frozenset[str]) -
     for name in (*assigned(module.body), *_made_global(module.body)):
         counts[name] = counts.get(name, 0) + 1
     imports = dict(_imports(module.body))
-    for name in imports:  # what is imported under a name of the program is assigned to it
+    for name in imports:  # an import to a name that the program assigns is an assignment
         if name in counts:
             counts[name] += 1
     declared: dict[str, ast.Declaration] = {}
@@ -315,7 +319,7 @@ def local_names(function: Function) -> tuple[str, ...]:
 
 
 def outer_names(body: tuple[ast.Statement, ...]) -> Iterator[str]:
-    """Names around a function that its statements assign, by `global` and `nonlocal`."""
+    """Names of enclosing scopes that a function assigns, by `global` and `nonlocal`."""
     pending = list(reversed(body))
     while pending:
         statement = pending.pop()
@@ -326,7 +330,7 @@ def outer_names(body: tuple[ast.Statement, ...]) -> Iterator[str]:
 
 
 def _made_global(body: tuple[ast.Statement, ...]) -> Iterator[str]:
-    """Names of the top level that functions assign: what they hold is no constant."""
+    """Top-level names that functions assign, twice each, so that they are not constant."""
     pending = list(reversed(body))
     while pending:
         statement = pending.pop()
@@ -349,15 +353,15 @@ def target_names(target: ast.Expr) -> Iterator[str]:
 
 
 def is_constant(expr: ast.Expr, names: Names) -> bool:
-    """Whether a top-level expression is constant: made of literals, arithmetic and operations
-    other than random ones.
+    """True if a top-level expression has only literals, arithmetic, and operations that are not
+    random.
     """
     return _is_constant(expr, names._bound, names.signatures, names.imports)
 
 
 def walk(node: ast.Node, scope: Scope | None = None) -> Iterator[Visit]:
-    """A node that stands in a scope, and every node in it whose value is used, in the order of
-    the text. Contexts of `with` and their like behind `@` and assigned names are left out.
+    """A node and all nodes in it whose values are used, in the order of the text. Contexts,
+    decorators that are contexts, and assigned names are left out.
     """
     pending: list[Visit] = [(node, "value", scope)]
     while pending:
@@ -366,7 +370,7 @@ def walk(node: ast.Node, scope: Scope | None = None) -> Iterator[Visit]:
         kind = type(node)
         if kind is ast.Name or kind is ast.Literal:
             continue
-        if isinstance(node, ast.Binary):  # the commonest by far: without a generator
+        if isinstance(node, ast.Binary):  # by far the most common; saves a generator
             pending.append((node.right, "operand", scope))
             pending.append((node.left, "operand", scope))
         else:
@@ -505,7 +509,7 @@ def assigned(body: tuple[ast.Statement, ...]) -> Iterator[str]:
 
 
 def annotated(body: tuple[ast.Statement, ...]) -> list[str]:
-    """Names that stand with a type in the body of a class, in order."""
+    """Names with a type annotation in the body of a class, in order."""
     found = []
     for statement in body:
         if isinstance(statement, ast.Declared):
@@ -516,7 +520,7 @@ def annotated(body: tuple[ast.Statement, ...]) -> list[str]:
 
 
 def _inner(statement: ast.Statement) -> tuple[ast.Statement, ...]:
-    """The statements of the blocks of a statement, of functions and classes, too."""
+    """The statements in the blocks of a statement, also of functions and classes."""
     match statement:
         case ast.If() | ast.While() | ast.For():
             return (*statement.body, *statement.orelse)
@@ -529,7 +533,7 @@ def _inner(statement: ast.Statement) -> tuple[ast.Statement, ...]:
 
 
 def _classes(module: ast.Module) -> Iterator[ast.Class]:
-    """The classes that a program makes anywhere, in order."""
+    """The classes that a program defines anywhere, in order."""
     pending = list(reversed(module.body))
     while pending:
         statement = pending.pop()
@@ -551,7 +555,7 @@ def _rules(classes: Iterable[ast.Class], imports: Mapping[str, str]) -> frozense
 def _members(
     module: ast.Module, classes: Iterable[ast.Class], rules: frozenset[str]
 ) -> Iterator[str]:
-    """Names of attributes and methods, in a program that has classes with any of its own."""
+    """Names of attributes and methods, if the program has classes with any."""
     found = False
     for made in classes:
         own = [name for name in assigned(made.body) if name not in METHODS_OF_RULES]
@@ -563,7 +567,7 @@ def _members(
 
 
 def assigned_attributes(module: ast.Module) -> Iterator[str]:
-    """Attributes that a program gives values."""
+    """Names of attributes that a program assigns."""
     for node, _, _ in walk(module):
         targets: tuple[ast.Expr, ...] = ()
         if isinstance(node, ast.Assign):
@@ -589,7 +593,7 @@ _REGISTERING = frozenset(
 
 
 def _registered(call: ast.Call) -> Iterator[str]:
-    """The attribute that a call gives a value by its name."""
+    """The name of the attribute that a call such as `setattr(x, "name", value)` sets."""
     names = dotted(call.function)
     if (names[-1] if names else getattr(call.function, "name", "")) in _REGISTERING:
         literals = (a.value for a in call.args if isinstance(a, ast.Literal))
@@ -597,7 +601,7 @@ def _registered(call: ast.Call) -> Iterator[str]:
 
 
 def names_later(node: ast.Node) -> bool:
-    """Whether a node gives an attribute a name that is known only when a program runs."""
+    """True if a node sets an attribute whose name is known only at run time."""
     if isinstance(node, ast.Class):
         return any(isinstance(s, ast.Def) and s.name == "__getattr__" for s in node.body)
     if isinstance(node, ast.Call) and getattr(node.function, "id", "") == "setattr":
@@ -606,7 +610,7 @@ def names_later(node: ast.Node) -> bool:
 
 
 def sets_by_key(node: ast.Node) -> bool:
-    """Whether a node is `x.__dict__[name] = value`."""
+    """True if a node is `x.__dict__[name] = value`."""
     targets = node.targets if isinstance(node, ast.Assign) else ()
     return any(
         isinstance(t, ast.Index) and getattr(t.value, "name", "") == "__dict__" for t in targets
@@ -614,7 +618,7 @@ def sets_by_key(node: ast.Node) -> bool:
 
 
 def _imports(body: tuple[ast.Statement, ...]) -> Iterator[tuple[str, str]]:
-    """Names that imports bind, anywhere in the program, with what they stand for."""
+    """Names that imports bind anywhere in the program, with their full paths."""
     pending = list(reversed(body))
     while pending:
         statement = pending.pop()
@@ -640,7 +644,7 @@ def _sizes(declaration: ast.Declaration) -> Iterator[str]:
 def _free(
     module: ast.Module, owned: frozenset[str], signatures: Signatures, given: frozenset[str]
 ) -> Iterator[str]:
-    found: dict[str, bool] = {}  # by name: whether it is read otherwise than before a `.`
+    found: dict[str, bool] = {}  # by name: True if it is read other than before a `.`
     for node, role, scope in walk(module):
         if not isinstance(node, ast.Name) or role in ("call", "class") or node.id in owned:
             continue
@@ -657,14 +661,14 @@ def _free(
 
 
 def _is_module(name: str) -> bool:
-    """Whether a name of which only attributes are read is a module, and no input."""
+    """True if a name that only occurs before a `.` is a module, not an input."""
     from gradcli.grammar.meaning import foreign
 
     return modules.is_module(f"torch.{name}") or foreign.module(name)
 
 
 def _is_foreign(name: str) -> bool:
-    """Whether a name is a constant of another language, and no input."""
+    """True if a name is a constant of another language, not an input."""
     from gradcli.grammar.meaning import foreign
 
     return foreign.constant(name) is not None

@@ -49,7 +49,7 @@ SPECIAL = frozenset(
 """Methods that Python calls by themselves, which a class may have."""
 
 
-MOST_NESTED = 300  # statements inside each other, of which an `elif` is one in the `if` before it
+MOST_NESTED = 300  # nested statements; an `elif` counts as nested in its `if`
 
 
 class _Where(Record):
@@ -64,7 +64,7 @@ class _Where(Record):
     depth: int
 
     def within(self, **changes: Any) -> _Where:
-        """The surroundings of a statement inside another one."""
+        """The surroundings of a statement in a block of this one."""
         around = {name: getattr(self, name) for name in self._fields}
         inside = {"top": False, "in_class": False, "depth": self.depth + 1}
         return _Where(**{**around, **inside, **changes})
@@ -215,7 +215,7 @@ def _declaration(statement: ast.Declaration, where: _Where, names: Names) -> Ite
 
 
 def _mended(statement: ast.Assign, target: ast.Expr, source: Source) -> tuple[Span, str] | None:
-    """The hint for `f(x) = ...` and `3 = x`."""
+    """The corrected text for `f(x) = ...` and `3 = x`."""
     left, value = (source.text[slice(*part.span)] for part in (target, statement.value))
     if len(statement.targets) > 1:
         return None

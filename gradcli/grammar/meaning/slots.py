@@ -7,9 +7,9 @@ from gradcli.grammar.meaning.names import Names, Scope
 
 
 class Function:
-    """Slots of one function while its body is lowered. Temporaries are used again as soon as the
-    instruction that reads them has been made; the `hidden` ones hold a class and what its body
-    assigns. `owner` is the slot of the class whose method it is, or a function in that.
+    """Slots of one function while its body is lowered. A temporary is free again after the
+    instruction that reads it; `hidden` slots hold classes and names that their bodies assign.
+    `owner` is the slot of the class around it, if any.
     """
 
     def __init__(self, scope: Scope | None, outer: Function | None, context: str) -> None:
@@ -21,9 +21,9 @@ class Function:
         self.captures: dict[int, None] = {}
         self.busy = 0
         self.owner: int | None = None if outer is None else outer.owner
-        self.members: dict[str, int] = {}  # of the class in whose body the lowering is
+        self.members: dict[str, int] = {}  # of the class whose body is being lowered
         self.hidden: list[int] = []
-        self.first: int | None = None  # the first parameter of a method, which `super()` is about
+        self.first: int | None = None  # the first parameter of a method, which `super()` uses
 
     @property
     def locals(self) -> tuple[int, ...]:
@@ -49,7 +49,7 @@ class Slots:
         return self.count
 
     def declare(self, name: str) -> int:
-        """The slot of a name of the present function, new if it has none."""
+        """The slot of a name in the current function, added if it has none."""
         slots = self.function.slots
         if name not in slots:
             slots[name] = self.new()
@@ -57,12 +57,12 @@ class Slots:
         return slots[name]
 
     def hide(self) -> int:
-        """A slot without a name, which is kept."""
+        """A new slot without a name that is never reused."""
         self.function.hidden.append(self.new())
         return self.function.hidden[-1]
 
     def capture(self, slot: int) -> int:
-        """A slot of this function or one around it, which captures it then."""
+        """A slot of this or an enclosing function; the functions in between capture it."""
         function = self.function
         while function.outer is not None and slot not in function.locals:
             function.captures[slot] = None
@@ -70,7 +70,7 @@ class Slots:
         return slot
 
     def temporary(self) -> int:
-        """A slot for what has no name."""
+        """A slot for an unnamed value."""
         function = self.function
         if function.busy == len(function.temporaries):
             function.temporaries.append(self.new())
@@ -78,7 +78,9 @@ class Slots:
         return function.temporaries[function.busy - 1]
 
     def slot_of(self, name: str) -> int | None:
-        """The slot of a name of this function or one around it, which captures it then."""
+        """The slot of a name in this or an enclosing function, captured in between; None if it has
+        none.
+        """
         if name in self.function.members:
             return self.function.members[name]
         inner: list[Function] = []
@@ -100,10 +102,12 @@ class Slots:
         return slot
 
     def emit(self, instruction: ir.Instruction) -> None:
-        """Put an instruction into the present block."""
+        """Add an instruction to the current block."""
         self.out.append(instruction)
 
     def target(self, busy: int, into: int | None) -> int:
-        """Where a result goes once its operands, made since `busy`, have been read."""
+        """The slot for a result: `into`, or a temporary after those made since `busy` are free
+        again.
+        """
         self.function.busy = busy
         return self.temporary() if into is None else into

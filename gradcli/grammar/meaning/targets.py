@@ -11,14 +11,14 @@ from gradcli.source import Span
 
 
 class Targets(Slots):
-    """The targets of assignments, loops and comprehensions while a program is lowered."""
+    """The part of the lowering that handles targets of assignments, loops and comprehensions."""
 
     def expression(self, e: ast.Expr, into: int | None = None) -> ir.Operand:
         """The operand that holds the value of an expression."""
         raise NotImplementedError
 
     def store(self, target: ast.Expr, value: ir.Operand, span: Span) -> None:
-        """Put a value where a target says."""
+        """Store a value in a target."""
         match target:
             case ast.Name():
                 self.emit(ir.Copy(span, self.own_slot(target.id), value))
@@ -34,7 +34,7 @@ class Targets(Slots):
                 raise AssertionError(f"{type(target).__name__} is no target")
 
     def unpack(self, items: Sequence[ast.Expr], value: ir.Operand, span: Span) -> None:
-        """Put the items of a value where several targets say."""
+        """Unpack a value into several targets."""
         stars = [at for at, item in enumerate(items) if isinstance(item, ast.Starred)]
         targets = [item.value if isinstance(item, ast.Starred) else item for item in items]
         slots = [
@@ -49,7 +49,7 @@ class Targets(Slots):
     def turns(
         self, span: Span, target: ast.Expr, iterable: ir.Operand, body: Callable[[], None]
     ) -> None:
-        """A loop over the items of a value, whose body is made, in its block, by `body`."""
+        """A loop over the items of a value; `body` emits the instructions of its block."""
         outside, self.out = self.out, []
         if isinstance(target, ast.Name):
             slot = self.own_slot(target.id)

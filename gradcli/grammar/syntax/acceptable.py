@@ -1,4 +1,4 @@
-"""The terminals that the grammar accepts after a text: those that the automaton can shift next."""
+"""The terminals that the grammar accepts after some text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def acceptable(tables: Tables, start: int, before: Iterable[str]) -> set[str]:
     Args:
         tables: The automaton.
         start: Its first state.
-        before: The terminals of the text so far, each of which goes on with those before it.
+        before: The terminals of the text so far, which the grammar accepts.
     """
     stack = [start]
     for terminal in before:
@@ -23,7 +23,7 @@ def acceptable(tables: Tables, start: int, before: Iterable[str]) -> set[str]:
 
 
 def _advance(tables: Tables, stack: list[int], terminal: str) -> bool:
-    """Reduce as the terminal says and shift it, if there is a way."""
+    """True if the terminal can be shifted, after any reductions; the stack changes."""
     while True:
         default, actions = tables.states[stack[-1]]
         action = actions.get(terminal, default)

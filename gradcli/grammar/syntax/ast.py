@@ -75,7 +75,7 @@ class Set(Node):
 
 
 class Pair(Node):
-    """`key: value` in braces; `**value`, all that another dictionary holds, has no key."""
+    """`key: value` in braces; for `**value` the key is None."""
 
     __slots__ = ("key", "value")
     key: Expr | None
@@ -145,9 +145,7 @@ class Compare(Node):
 
 
 class Boolean(Node):
-    """`a and b and c` or `a or b or c`: two values or more, none of them of the same op unless
-    it was in parentheses.
-    """
+    """`a and b and c` or `a or b or c`: at least two values, flattened except for parentheses."""
 
     __slots__ = ("op", "values")
     op: str
@@ -212,14 +210,14 @@ class Lambda(Node):
 
 
 class Yield(Node):
-    """`yield value`: its function is a generator's. Its own value is what is sent."""
+    """`yield value` in a generator. The value of the expression is what the caller sends."""
 
     __slots__ = ("value",)
     value: Expr | None
 
 
 class YieldFrom(Node):
-    """`yield from value`: each of its items. Its own value is what a generator returns."""
+    """`yield from value`: emits each item. Its value is what a generator returns."""
 
     __slots__ = ("value",)
     value: Expr
@@ -270,7 +268,7 @@ class Delete(Node):
 
 
 class Annotated(Assign):
-    """`target: type = value`: the type is passed over, but a class knows that it stands there."""
+    """`target: type = value`: types are not checked, but a class counts its annotated names."""
 
     __slots__ = ()
 
@@ -299,8 +297,8 @@ class If(Node):
 
 
 class While(Node):
-    """`while test: body`. The test is evaluated before every turn; `orelse` is done when it is
-    false, not behind a `break`.
+    """`while test: body`. The test is evaluated before every turn; `orelse` runs once it is false,
+    not after a `break`.
     """
 
     __slots__ = ("test", "body", "orelse")
@@ -310,7 +308,7 @@ class While(Node):
 
 
 class For(Node):
-    """`for target in iterable: body`, and `orelse` when there is no further item."""
+    """`for target in iterable: body`; `orelse` runs after the last item, not after a `break`."""
 
     __slots__ = ("target", "iterable", "body", "orelse")
     target: Expr
@@ -350,7 +348,7 @@ class Return(Node):
 
 
 class Outer(Node):
-    """`global names` or `nonlocal names`: the function assigns to names around it."""
+    """`global names` or `nonlocal names`: the function assigns these names of enclosing scopes."""
 
     __slots__ = ("kind", "names")
     kind: str
@@ -369,7 +367,7 @@ class Param(Node):
 
 
 class Def(Node):
-    """`def name(params): body`; `decorators` are what stands behind `@`, in its order."""
+    """`def name(params): body`; `decorators` are the expressions after `@`, in order."""
 
     __slots__ = ("name", "params", "body", "decorators")
     name: str
@@ -379,8 +377,8 @@ class Def(Node):
 
 
 class With(Node):
-    """`with context as target: body`, where context says whether steps are recorded
-    (`contexts.py`), or is an object whose `__enter__` and `__exit__` are called.
+    """`with context as target: body`. The context switches recording on or off (`contexts.py`), or
+    is an object with `__enter__` and `__exit__`.
     """
 
     __slots__ = ("context", "target", "body")
@@ -390,9 +388,7 @@ class With(Node):
 
 
 class Class(Node):
-    """`class name(bases): body`. One whose base names `Function` is an own differentiable function:
-    its body is defs, docstrings and `pass`.
-    """
+    """`class name(bases): body`. One whose base is `Function` is an own differentiable function."""
 
     __slots__ = ("name", "bases", "body", "decorators")
     name: str
@@ -451,8 +447,8 @@ class Declaration(Node):
 class Import(Node):
     """`import module [as name]` (one per module) or `from module import names`.
 
-    `names` holds `(name, alias)` pairs, alias "" for none; for a plain `import` it is the one pair
-    `("", alias)`. A `*` is the name "*".
+    `names` holds pairs `(name, alias)`, with alias "" for none. A plain `import` has the one pair
+    `("", alias)`; for `*` the name is "*".
     """
 
     __slots__ = ("module", "names")

@@ -46,7 +46,7 @@ def grammar(*, strict: bool = False) -> Lark:
 
 
 def tables() -> str:
-    """The text of the tables: a module, as Python reads its own faster than any other text."""
+    """The text of the tables as a Python module, the fastest format for Python to load."""
     lark = grammar()
     rules, numbers = _rules(lark.rules)
     rows, starts = _states(_parse_table(lark), numbers)
@@ -56,7 +56,7 @@ def tables() -> str:
 
 
 def _lines(value: Any) -> str:
-    """One row of a list or tuple a line, so that a change reads well."""
+    """A list or tuple with one item a line, for readable diffs."""
     if not isinstance(value, (list, tuple)):
         return repr(value)
     first, last = "()" if isinstance(value, tuple) else "[]"
@@ -72,10 +72,10 @@ def _parse_table(lark: Lark) -> IntParseTable:
 
 
 def _lexer(lark: Lark) -> dict[str, Any]:
-    """Patterns in the order in which they are tried, and the fixed texts of tokens.
+    """Token patterns in the order in which they are tried, and the tokens with fixed texts.
 
-    Words and operators are looked up in a dict rather than tried one by one, so NAME loses the
-    part that refuses reserved words; they are listed instead.
+    Keywords and operators are looked up in a dict instead of tried one by one. So NAME loses its
+    exclusion of reserved words, which are listed instead.
     """
     ordered = sorted(lark.terminals, key=_lark_order)
     patterns = {t.name: t.pattern.value for t in ordered if t.pattern.type == "re"}
@@ -100,11 +100,11 @@ def _lark_order(terminal: TerminalDef) -> tuple[int, int, int, str]:
 def _rules(rules: list[Rule]) -> tuple[list[tuple[Any, ...]], dict[Rule, int]]:
     """What to do at each reduction, and the number of each rule.
 
-    A row is: nonterminal, number of symbols, name of the method of transform.py that makes the
-    node ("" for none), whether its one part is the whole (else, without a method, the list of its
-    parts is spliced into the rule around), and which symbols are kept: null for all as they are,
-    else for each one its index, whether it is a list of parts to splice in, and how many absent
-    optional parts stand before it; a last entry with index -1 has the absent ones at the end.
+    A row has: the nonterminal; the number of symbols; the method of transform.py that makes the
+    node, or ""; True if its single part stands for it (without this and a method, its parts are
+    spliced into the outer rule); the symbols to keep, None for all, else (index, splice, absent)
+    for each: `splice` is True for a list of parts, `absent` counts the absent optional parts before
+    it, and index -1 marks absent parts at the end.
     """
     ordered = sorted(rules, key=lambda r: (r.origin.name, r.order))
     rows = [_rule(rule) for rule in ordered]
@@ -140,16 +140,16 @@ def _rule(rule: Rule) -> tuple[Any, ...]:
 
 
 def _states(table: IntParseTable, numbers: dict[Rule, int]) -> tuple[list[Any], dict[str, int]]:
-    """Rows of the automaton, and the state in which each start symbol begins.
+    """Rows of the automaton, and the first state of each start symbol.
 
-    A row is: the reduction to make for a token that is not listed (null for none), the actions by
-    terminal, the next states by nonterminal. An action is a state to shift to, or `-1 - rule`;
-    to shift the end of the text is to accept it.
+    A row is: the default reduction (None if there is none), the actions by terminal, the next
+    states by nonterminal. An action is a state to shift to, or `-1 - rule` to reduce; shifting the
+    end of the text accepts it.
     """
     names = {rule.origin.name for rule in numbers}
     order = [table.start_states[start] for start in STARTS]
     rows = []
-    for state in order:  # grows while it is read
+    for state in order:  # the loop appends to it
         entries = table.states[state]
         actions: dict[str, int] = {}
         goto: dict[str, int] = {}
@@ -168,10 +168,10 @@ def _states(table: IntParseTable, numbers: dict[Rule, int]) -> tuple[list[Any], 
 
 
 def _shared(rows: list[Any]) -> dict[str, Any]:
-    """The rows of the automaton with little said twice, as the file is read at each start.
+    """The rows without repetitions, since the file is read at each start.
 
-    States with the same actions share them: a row of `states` is the default reduction and the
-    place of its actions in `actions`. `goto` has by nonterminal the commonest next state, and the
+    A row of `states` is the default reduction and the index of its actions in `actions`; equal
+    actions are stored once. `goto` has the most common next state of each nonterminal, and the
     others by the state below.
     """
     places: dict[tuple[tuple[str, int], ...], int] = {}
@@ -189,7 +189,7 @@ def _shared(rows: list[Any]) -> dict[str, Any]:
 
 
 def _with_default(actions: dict[str, int]) -> tuple[int | None, dict[str, int]]:
-    """The commonest reduction as the default. An error is still found before the next shift."""
+    """The actions with the most common reduction as default; it shifts no wrong token."""
     reductions = Counter(action for action in actions.values() if action < 0)
     if not reductions:
         return None, actions

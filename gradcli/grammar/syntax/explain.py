@@ -37,14 +37,14 @@ _PLAIN = {"&&": "and", "||": "or", "<>": "!=", "=<": "<=", "===": "==", ":=": "=
 
 
 def explain(source: Source, start: str, begin: int, end: int, bad: Token) -> Fault:
-    """The fault to raise where the token `bad` does not go on with the text before it.
+    """The fault for a syntax error at the token `bad`.
 
     Args:
         source: The program.
         start: What the text should be: "module" or "expression".
         begin: Where the text starts in the source.
         end: Where it ends.
-        bad: The token, as the layout gives it.
+        bad: The token, as the layout passes it on.
     """
     before = _statement(source, start, begin, end, bad)
     place = _Place(source.text, start, begin, end, before, bad)
@@ -85,7 +85,7 @@ class _Place:
         return Fault(code, message, self.at, self.stop, help=help)
 
     def shown(self) -> str:
-        """The bad token in words."""
+        """A description of the bad token."""
         if self.kind in _LINE_ENDS:
             rest = re.compile(r"(?:\s|#[^\r\n]*)*").match(self.text, self.at, self.end)
             at_end = rest is not None and rest.end() == self.end
@@ -112,7 +112,7 @@ def _statement(source: Source, start: str, begin: int, end: int, bad: Token) -> 
 
 
 def _last_line(before: list[Token]) -> list[Token]:
-    """The tokens of the bad one's own line."""
+    """The tokens on the bad one's line, before it."""
     for i in range(len(before) - 1, -1, -1):
         if before[i][0] in ("_NEWLINE", "_INDENT", "_DEDENT"):
             return before[i + 1 :]
@@ -129,11 +129,11 @@ def _open_brackets(before: list[Token]) -> list[Token]:
     return stack
 
 
-# --- kinds of faults, from the most certain ------------------------------------------------------
+# --- kinds of faults, the most certain first -----------------------------------------------------
 
 
 def _open_bracket(place: _Place) -> Fault | None:
-    """A bracket around the place that nothing closes to the end of the text."""
+    """An open bracket around the place that is never closed."""
     stack = list(place.brackets)
     if not stack:
         return None
@@ -152,7 +152,7 @@ def _open_bracket(place: _Place) -> Fault | None:
 
 
 def _foreign_operator(place: _Place) -> Fault | None:
-    """Two tokens side by side that are one operator elsewhere: `++`, `&&`, `:=`."""
+    """Two adjacent tokens that are one operator in other languages: `++`, `&&`, `:=`."""
     at = place.bad[2]
     candidates = [(place.at, place.text[place.at : place.at + 2])]
     if place.last[3] == at and place.line:
@@ -197,7 +197,7 @@ def _layout_fault(place: _Place) -> Fault | None:
 
 
 def _unsupported(place: _Place) -> Fault | None:
-    """Parts of Python that the language has not."""
+    """Parts of Python that the language does not have."""
     kind, last = place.kind, place.last[0]
     first = place.line[0] if place.line else place.last
     what: str | None = None
@@ -213,7 +213,7 @@ def _unsupported(place: _Place) -> Fault | None:
 
 
 def _slip(place: _Place) -> Fault | None:
-    """Slips that are known by their look."""
+    """Well-known slips."""
     kind, word, last = place.kind, place.word, place.last
     first = place.line[0] if place.line else last
     if kind in ("ELSE", "ELIF") and not place.line:
@@ -260,7 +260,7 @@ def _slip(place: _Place) -> Fault | None:
 
 
 def _joined(place: _Place) -> tuple[Span, str] | None:
-    """What two values side by side may mean: a product, or an assignment with a type before it."""
+    """The correction of two adjacent values: a product, or an assignment after a type."""
     _, word, start, end = place.last
     if word == ")" and end == place.at:
         return Span(end, end), "*"
@@ -271,8 +271,8 @@ def _joined(place: _Place) -> tuple[Span, str] | None:
 
 
 def _is_name(place: _Place) -> bool:
-    """Whether a word of the language seems to be meant as a name: what follows it is an operator,
-    and it takes no value there.
+    """True if a keyword seems to be used as a name: an operator follows it where no value can
+    begin.
     """
     before, word, *_ = place.last
     if before not in load().fixed.values() or not word.isalpha() or not place.line:
@@ -282,7 +282,7 @@ def _is_name(place: _Place) -> bool:
 
 
 def _expected(place: _Place) -> Fault:
-    """The terminals that the grammar accepts there."""
+    """The fault that lists what the grammar accepts at the place."""
     accepted = _accepted(place)
     words = _in_words(accepted)
     got = place.shown()
@@ -307,13 +307,13 @@ _PUNCTUATION = frozenset({":", ",", ")", "]", ";", "=", "else"})
 
 
 def _accepted(place: _Place) -> set[str]:
-    """The terminals that could have stood in the bad one's place."""
+    """The terminals that the grammar accepts in place of the bad token."""
     tables = load()
     return acceptable(tables, tables.starts[place.start], (kind for kind, *_ in place.before))
 
 
 def _in_words(accepted: set[str]) -> list[str]:
-    """A set of terminals in a few words, each class of them once."""
+    """A description of each kind of terminal in a set."""
     if "WHILE" in accepted:
         return ["a statement"]
     texts = {terminal: text for text, terminal in load().fixed.items()}

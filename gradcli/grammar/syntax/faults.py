@@ -1,4 +1,4 @@
-"""Faults in the text, by offsets. The parser adds the source."""
+"""Faults by their offsets in the text; the parser adds the source."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from gradcli.source import Source, Span
 
 
 class Fault(Exception):
-    """A fault in the text, at the offsets from `start` to `end`. `instead` is what to write in the
-    place of a part of its line, if that is known.
+    """A fault in the text from offset `start` to `end`. `instead` is a span and the text that would
+    correct it, if that is known.
     """
 
     def __init__(

@@ -1,8 +1,8 @@
-"""Indentation: from the tokens of lines to the tokens of statements and blocks.
+"""Indentation: turns the tokens of lines into tokens of statements and blocks.
 
-One pass serves both our parser and Lark, so it works on plain tuples. Line breaks inside brackets
-and blank lines go; a line break that ends a statement stays; `_INDENT` and `_DEDENT` are put in
-where blocks begin and end. Inserted tokens are empty and stand right behind the last real one.
+Our parser and Lark share this pass, so it works on plain tuples. It drops line breaks inside
+brackets and blank lines, and keeps those that end a statement. It inserts `_INDENT` and `_DEDENT`
+where blocks begin and end, as empty tokens right after the last real one.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ _STRUCTURE = OPENERS | CLOSERS | {"_NEWLINE"}
 
 
 def layout(tokens: Iterable[Token], end: int, *, bracketed: bool = False) -> Iterator[Token]:
-    """Tokens with blocks marked, and `$END` behind the last. `end` is where the text ends. When
+    """Tokens with blocks marked, and `$END` after the last one. `end` is where the text ends. If
     bracketed, the text is an expression that may break lines anywhere.
 
     Raises:
-        Fault: A bracket without its partner, an indentation that fits no block.
+        Fault: A bracket without its partner, or an indentation that fits no block.
     """
     brackets: list[Token] = []
     indents = [""]
@@ -71,7 +71,7 @@ def layout(tokens: Iterable[Token], end: int, *, bracketed: bool = False) -> Ite
 
 
 def unclosed(opener: Token) -> Fault:
-    """The fault of a bracket that nothing closes."""
+    """The fault of a bracket that is never closed."""
     _, text, start, end = opener
     return Fault("unclosed-bracket", f"`{text}` is never closed", start, end)
 
@@ -89,7 +89,7 @@ def _close(brackets: list[Token], closer: Token) -> None:
 
 
 def _blocks(indents: list[str], indent: str, start: int) -> list[str]:
-    """The tokens for a line indented otherwise than the one before. Changes `indents`."""
+    """The tokens for a change of indentation. Changes `indents`."""
     indent = indent.replace("\f", "")
     begin = start - len(indent)
     current = indents[-1]

@@ -1,4 +1,4 @@
-"""Text to tokens."""
+"""The lexer: turns text into tokens."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from gradcli.grammar.syntax.tables import Tables, pattern
 
 
 def tokens(tables: Tables, text: str, start: int, end: int) -> Iterator[Token]:
-    """Tokens of the text from `start` to `end`, blanks and comments left out.
+    """Tokens of the text from `start` to `end`, without blanks and comments.
 
     Raises:
-        Fault: Text that no token can begin with.
+        Fault: Text that begins no token.
     """
     match = pattern(text).match
     fixed = tables.fixed

@@ -33,7 +33,7 @@ _SIMPLE = {
 
 
 def identifier(text: str, span: Span) -> str:
-    """A name in Python's normal form; letters that only look like others are refused."""
+    """A name in Python's normal form (NFKC); look-alikes of plain letters are refused."""
     if text.isascii():
         return text
     from gradcli.grammar.syntax.unreadable import checked_name
@@ -78,14 +78,14 @@ def size(span: Span, text: str) -> int:
 
 
 def _int(span: Span, text: str, digits: str, base: int) -> int:
-    """An int, or that of which only the negative is one: `-9223372036854775808`."""
+    """An int up to 2**63, which is legal behind a minus only: `-9223372036854775808`."""
     if len(digits) > 64 or (value := int(digits or "0", base)) > LARGEST + 1:
         raise too_large(span, text)
     return value
 
 
 def too_large(span: Span, text: str) -> Fault:
-    """The message for a number outside 64 bits."""
+    """The fault of a number outside 64 bits."""
     message = f"`{_short(text)}` does not fit an int of 64 bits"
     note = f"the largest is {LARGEST}; a float has more range: `1e20`"
     return Fault("bad-number", message, *span, notes=(note,))
@@ -105,7 +105,7 @@ def plain_string(span: Span, text: str) -> str:
 
 
 def _content(text: str) -> tuple[bool, int, int]:
-    """Whether a string is raw, and where its content starts and ends."""
+    """True if a string is raw, and where its content starts and ends."""
     opening = re.match(_STRING, text)
     assert opening is not None
     return "r" in opening[1].lower(), opening.end(), len(text) - len(opening[2])
@@ -147,7 +147,7 @@ def _decode(content: str, start: int, raw: bool) -> str:
 
 
 def _with_line_feeds(text: str) -> str:
-    """The text with every kind of line end as LF, as Python reads it."""
+    """The text with every line end as LF, as Python reads it."""
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
@@ -157,7 +157,7 @@ Piece = ast.Literal | ast.Formatted
 
 
 def format_string(span: Span, text: str, part: Callable[[int, int], ast.Expr]) -> tuple[Piece, ...]:
-    """Parts of an f-string; `part` parses what stands between two offsets of the program."""
+    """Parts of an f-string; `part` parses the expression between two offsets of the program."""
     raw, start, end = _content(text)
     scanner = _Scanner(text, span.start, raw, part)
     pieces, _ = scanner.pieces(start, end, 0)
@@ -165,7 +165,7 @@ def format_string(span: Span, text: str, part: Callable[[int, int], ast.Expr]) -
 
 
 def merge(pieces: Iterable[Piece]) -> tuple[Piece, ...]:
-    """Pieces with neighbouring texts joined and empty ones left out."""
+    """Pieces with adjacent texts joined and empty ones left out."""
     merged: list[Piece] = []
     for piece in pieces:
         before = merged[-1] if merged else None
@@ -189,7 +189,7 @@ class _Scanner:
         self.part = part
 
     def pieces(self, at: int, end: int, level: int) -> tuple[tuple[Piece, ...], int]:
-        """Pieces from `at`; at level 0 up to `end`, in a spec up to the `}` that ends it."""
+        """Pieces from `at` on: at level 0 up to `end`, in a format spec up to the closing `}`."""
         text = self.text
         found: list[Piece] = []
         begin = at
@@ -225,7 +225,7 @@ class _Scanner:
         return ast.Literal(span, _decode(self.text[start:end], span.start, self.raw))
 
     def formatted(self, opened: int, end: int, level: int) -> tuple[ast.Formatted, int]:
-        """The part in braces that starts at `opened`, and the offset behind it."""
+        """The part in braces that starts at `opened`, and the offset after it."""
         text = self.text
         stop = self.expression_end(opened, end)
         if level > 1:
@@ -279,7 +279,7 @@ class _Scanner:
         raise self.unclosed(opened)
 
     def string_end(self, at: int, end: int) -> int:
-        """Offset behind the string that starts at a quote."""
+        """Offset after the string that starts at a quote."""
         text = self.text
         quote = text[at] * 3 if text.startswith(text[at] * 3, at) else text[at]
         close = text.find(quote, at + len(quote), end)

@@ -7,16 +7,16 @@ from collections.abc import Callable, Iterable
 
 from gradcli.grammar.syntax.faults import Fault
 
-_LONGEST = 72  # characters of a line that is offered
+_LONGEST = 72  # characters of a suggested line
 
 
 def offer(faults: Iterable[Fault], text: str, reads: Callable[[str], bool]) -> None:
-    """Put the line to write into the help of faults that know what to put in their place.
+    """Put the corrected line into the help of faults with a known correction.
 
     Args:
-        faults: What is wrong with a program. All that are known to be mended on one line are.
+        faults: All faults of a program; those on one line are corrected together.
         text: The program.
-        reads: Whether a text is a program.
+        reads: True for a text that parses as a program.
     """
     lines: dict[int, list[Fault]] = {}
     for fault in faults:
@@ -32,7 +32,7 @@ def offer(faults: Iterable[Fault], text: str, reads: Callable[[str], bool]) -> N
 
 
 def _mended(text: str, start: int, faults: list[Fault]) -> str:
-    """The line that begins at an offset, with something else where faults say so."""
+    """The line at an offset with the corrections of its faults."""
     parts, at = [], start
     for span, instead in sorted(f.instead for f in faults if f.instead is not None):
         if span.start >= at:
@@ -43,6 +43,6 @@ def _mended(text: str, start: int, faults: list[Fault]) -> str:
 
 
 def _completed(line: str) -> str:
-    """The line as a program of its own."""
+    """The line as a complete program."""
     before = "if 0: pass\n" if re.match(r"(elif|else)\b", line) else ""
     return f"{before}{line}{' pass' if line.endswith(':') else ''}\n"

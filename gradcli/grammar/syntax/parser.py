@@ -1,6 +1,6 @@
 """The parser: an LALR driver over the tables of grad.lark that builds the tree as it goes.
 
-Nothing here calls itself, so a program of any length and nesting parses in bounded stack.
+Nothing here recurses, so a program of any length and nesting parses in bounded stack.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def parse(source: Source) -> ast.Module:
     """The syntax tree of a program.
 
     Raises:
-        ProgramError: The text is no program; with an error for each line that is no part of one.
+        ProgramError: The text does not parse; it has an error for each bad line.
     """
     _check_characters(source)
     try:
@@ -56,10 +56,10 @@ def _first_fault(text: str, begin: int) -> Fault | None:
 
 
 def parse_expression(source: Source, begin: int = 0) -> ast.Expr:
-    """The syntax tree of a text that is one expression from an offset on.
+    """The syntax tree of the expression from an offset to the end of the text.
 
     Raises:
-        ProgramError: The text is no expression.
+        ProgramError: The text is not an expression.
     """
     _check_characters(source)
     try:
@@ -70,7 +70,7 @@ def parse_expression(source: Source, begin: int = 0) -> ast.Expr:
 
 
 def _check_characters(source: Source) -> None:
-    """Refuse what may stand nowhere, not even in a comment."""
+    """Refuse characters that are illegal even in a comment."""
     if "\0" in source.text or not source.text.isascii():
         from gradcli.grammar.syntax.unreadable import check_characters
 
@@ -81,7 +81,7 @@ def _check_characters(source: Source) -> None:
 
 
 def _parse(source: Source, start: str, begin: int) -> Any:
-    with Uncollected():  # looking through the tree takes a third of the time
+    with Uncollected():  # garbage collection would take a third of the time
         return _Parser(source).tree(start, begin, len(source.text), MAX_DEPTH)
 
 
@@ -112,15 +112,15 @@ class _Parser:
 
 
 class _Unexpected(Exception):
-    """No rule goes on with this token."""
+    """No rule accepts this token."""
 
     def __init__(self, token: Token) -> None:
         super().__init__(token)
         self.token = token
 
 
-# How a rule counts as nesting: not at all, as a level around its parts, as one around its right
-# side only, so that chains `a + b + c ...` may have any length, or as a fresh start.
+# How much a rule nests: not at all; one level for its parts; one level for its right side
+# only, so that chains `a + b + c ...` may have any length; or from zero again.
 SAME, DEEPER, CHAIN, FRESH = range(4)
 
 _LEVELS = {
@@ -153,7 +153,7 @@ Entry: TypeAlias = tuple[int, Any, int, int, int]
 
 
 def prepare(rules: Iterable[Rule], transform: Transform) -> list[Prepared]:
-    """Rules with their methods looked up: a missing one is found before anything is parsed."""
+    """Rules with their methods looked up, so that a missing one fails before parsing."""
     return [
         (
             origin,
@@ -175,7 +175,7 @@ def _drive(
     stack: list[Entry] = [(start, None, 0, 0, 0)]
     push, pop = stack.append, stack.pop
     climbs: dict[tuple[int, str, str], tuple[int, int | None]] = {}
-    new_span: Any = partial(tuple.__new__, Span)  # a third of the time of `Span(first, last)`
+    new_span: Any = partial(tuple.__new__, Span)  # a call of `Span` takes a third longer
     state = start
     for token in stream:
         kind, text, begin, end = token
@@ -186,7 +186,7 @@ def _drive(
                 raise _Unexpected(token)
             origin, size, make, single, keep, level = rules[-1 - action]
             value: Any
-            if size == 3 and level == CHAIN:  # most reductions of all are of operators
+            if size == 3 and level == CHAIN:  # most reductions are operators
                 _, right, _, last, deeper = pop()
                 _, sign, _, _, _ = pop()
                 _, left, first, _, depth = pop()
@@ -230,9 +230,8 @@ def _drive(
 
 
 def _climb(tables: Tables, below: int, origin: str, kind: str) -> tuple[int, int | None]:
-    """Above the state `below` and a reduction to `origin`, when the next token is of that kind:
-    the state after all the reductions of one symbol to another, such as `?sum: term` and the like,
-    that follow one another there, and the action in it.
+    """The state after a reduction to `origin` above `below`, and its action for the next token. A
+    chain of single-symbol reductions, such as `?sum: term`, is followed to its end in one go.
     """
     while True:
         state = tables.following(below, origin)
@@ -246,9 +245,9 @@ def _climb(tables: Tables, below: int, origin: str, kind: str) -> tuple[int, int
 
 
 def _kept(keep: Keep, parts: Sequence[Any]) -> list[Any]:
-    """The parts that count: punctuation left out, lists spliced in, None for what is absent."""
+    """The parts that count: no punctuation, lists spliced in, None for absent parts."""
     index, splice, absent = keep[0] if keep else (-1, False, 0)
-    if splice and not absent:  # a list that grows at its end is not copied each time
+    if splice and not absent:  # reuses a list that grows at its end
         kept: list[Any] = parts[index]
         keep = keep[1:]
     else:

@@ -1,8 +1,7 @@
-"""Syntax errors behind the first one: a bad line is left out, and the reading goes on.
+"""Find further syntax errors: leave out a bad line and parse again.
 
-What is left out stays as blanks, so that all places are those of the text. In its stead stands what
-lets the lines around it be read: a `0`, or the head of a block for those that are indented under
-it.
+The line is replaced by blanks, so that offsets stay those of the text. A stand-in keeps the lines
+around it valid: a `0`, or the head of a block for lines that are indented under it.
 """
 
 from __future__ import annotations
@@ -16,22 +15,22 @@ from gradcli.grammar.syntax.layout import CLOSERS, OPENERS, Token
 from gradcli.grammar.syntax.lexer import tokens
 from gradcli.grammar.syntax.tables import load
 
-_MOST = 100  # faults that are looked for
-_MOST_READ = 500_000  # characters that are read again for them
+_MOST = 100  # faults to look for
+_MOST_READ = 500_000  # characters to parse again in all
 _HEADS = ("if 0:", "elif 0:", "else:")
 _OTHER_HEADS = {"try": ("try:",), "except": ("except:",), "finally": ("finally:",)}
-_FOREIGN_HEADS = frozenset({"match"})  # of blocks that are left out as a whole
-_FURTHER = frozenset({"elif", "else", "except", "finally"})  # which begin no statement of their own
+_FOREIGN_HEADS = frozenset({"match"})  # of blocks that are left out whole
+_FURTHER = frozenset({"elif", "else", "except", "finally"})  # they continue an earlier statement
 
 
 def faults(text: str, first: Fault, again: Callable[[str, int], Fault | None]) -> Iterator[Fault]:
-    """The first fault of a text and those behind it, in order.
+    """The first fault of a text and further ones, in order.
 
     Args:
         text: The program.
-        first: Where it cannot be read.
-        again: The first fault of a text from the end of a line on, behind which a statement of the
-            top level begins; None if there is none.
+        first: Its first fault.
+        again: Returns the first fault of a text from an offset on, or None. The offset is a line
+            end before a top-level statement.
     """
     yield first
     fault = first
@@ -60,15 +59,13 @@ def faults(text: str, first: Fault, again: Callable[[str, int], Fault | None]) -
 
 
 def _closes(text: str, fault: Fault, found: Fault) -> bool:
-    """Whether what seems to begin a string ends the one that was not closed on a line before."""
+    """True if a string fault is only the closing quote of the unclosed string before it."""
     ends = re.compile(r".[ \t)\],]*(?=[\r\n]|\Z)").match(text, found.span.start)
     return fault.code == found.code == "bad-string" and ends is not None
 
 
 class _Line(NamedTuple):
-    """A line as the layout sees it, from its first token up to behind its last; with its indent and
-    its first word.
-    """
+    """A line: the start and end of its tokens, its indent, its first word. Brackets join lines."""
 
     start: int
     stop: int
@@ -77,15 +74,15 @@ class _Line(NamedTuple):
 
 
 class _Bad(NamedTuple):
-    """A line that cannot be read.
+    """A line with a syntax error.
 
     Fields:
-        top: behind which line end the statement of the top level begins in which it stands.
+        top: the line end before its top-level statement.
         start: where it begins, decorators included.
         stop: where it ends.
-        block: where the lines end that are indented under it.
-        stand_ins: what may stand in its place.
-        nothing: what stands there when the block is left out, too.
+        block: where the lines indented under it end.
+        stand_ins: texts that may replace it.
+        nothing: the text that replaces it together with its block.
     """
 
     top: int
@@ -96,13 +93,13 @@ class _Bad(NamedTuple):
     nothing: str
 
     def replaced(self, text: str) -> Iterator[str]:
-        """The text with each of the stand-ins for which there is room."""
+        """The text with each stand-in that fits into the line."""
         for word in self.stand_ins:
             if len(word) <= self.stop - self.start:
                 yield _blanked(text, self.start, self.stop, word)
 
     def left_out(self, text: str) -> str:
-        """The text without the line and those that are indented under it."""
+        """The text without the line and its block."""
         return _blanked(text, self.start, self.block, self.nothing)
 
 
@@ -112,7 +109,7 @@ def _blanked(text: str, start: int, stop: int, word: str) -> str:
 
 
 def _bad_line(text: str, begin: int, fault: Fault) -> _Bad | None:
-    """The line in which a fault is, None if there is no telling where it ends."""
+    """The line of a fault, or None if its end is unclear."""
     if fault.code == "bad-string" and text.startswith(('"""', "'''"), fault.span.start):
         return None
     unclosed = fault.span.start if fault.code == "unclosed-bracket" else None
@@ -157,7 +154,7 @@ def _line_end_before(text: str, start: int) -> int:
 
 
 def _lines(text: str, begin: int, unclosed: int | None) -> Iterator[_Line]:
-    """The lines from an offset on; a bracket at `unclosed` counts as none."""
+    """The lines from an offset on; an open bracket at `unclosed` does not count."""
     depth = 0
     blanks = re.compile(r"[ \t\f]*").match(text, begin)
     indent = "" if blanks is None else blanks[0]
@@ -182,7 +179,7 @@ def _lines(text: str, begin: int, unclosed: int | None) -> Iterator[_Line]:
 
 
 def _tokens(text: str, at: int) -> Iterator[Token]:
-    """The tokens from an offset on; what is none is passed over."""
+    """The tokens from an offset on; text that begins none becomes a token without a kind."""
     while True:
         try:
             yield from tokens(load(), text, at, len(text))

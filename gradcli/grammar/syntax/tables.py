@@ -18,15 +18,15 @@ Rule: TypeAlias = tuple[str, int, str, bool, Keep | None]
 
 
 class Tables(Record):
-    """Lexer and automaton.
+    """Tables of the lexer and the automaton.
 
     Fields:
         fixed: The terminals of keywords and operators, by their texts.
         ignored: Terminals that are dropped.
-        reserved: Words that no name may be.
+        reserved: Words that cannot be names.
         rules: What each reduction does.
         states: The default action and the actions by terminal of each state.
-        goto: The next state by nonterminal: the usual one, and others by the state below.
+        goto: The usual next state by nonterminal, and others by the state below.
         starts: The first state, by start symbol.
     """
 
@@ -40,7 +40,7 @@ class Tables(Record):
     starts: dict[str, int]
 
     def following(self, below: int, symbol: str) -> int:
-        """The state behind a nonterminal that stands above a state."""
+        """The state after a nonterminal above the state `below`."""
         usual, others = self.goto[symbol]
         return others.get(below, usual)
 
@@ -61,9 +61,7 @@ def load() -> Tables:
 
 
 def pattern(text: str) -> re.Pattern[str]:
-    """What matches any token of a text. Those of strings take the most time to compile, and a text
-    without quotes has none.
-    """
+    """A pattern that matches any token of a text; without quotes it is one that compiles faster."""
     return _with_strings() if '"' in text or "'" in text else _without_strings()
 
 

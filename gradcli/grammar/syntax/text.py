@@ -1,4 +1,4 @@
-"""Bytes to text."""
+"""Decode a program's bytes."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from gradcli.errors import Diagnostic, ProgramError
 from gradcli.source import Source, Span
 
 _MARK = "\ufeff"
-_HEAD = 64  # bytes in which a null tells that a file is no text
+_HEAD = 64  # bytes; a null among them means that the file is not text
 
 
 def decode(name: str, data: bytes) -> Source:
-    """The source that a file's bytes hold: UTF-8, a byte order mark at the start passed over.
+    """The source in a file's bytes: UTF-8, without a byte order mark.
 
     Raises:
         ProgramError: The bytes are not UTF-8.

@@ -1,7 +1,7 @@
-"""From the grammar's rules to the syntax tree: one method a rule or alias of grad.lark.
+"""Turns rules of the grammar into syntax nodes: one method for each rule or alias of grad.lark.
 
 A method takes the span of the rule's text and its parts: the text of a token, the node of a rule,
-None for an optional part that is not there.
+None for an absent optional part.
 """
 
 from __future__ import annotations
@@ -25,9 +25,7 @@ Part = Callable[[int, int], ast.Expr]
 
 
 class Transform:
-    """The makers of nodes for one text. `part` parses an expression inside it, between two
-    offsets, for the f-strings.
-    """
+    """Makes the nodes of one text; `part` parses an expression of an f-string."""
 
     def __init__(self, part: Part) -> None:
         self._part = part
@@ -35,7 +33,7 @@ class Transform:
     # --- statements --------------------------------------------------------------------------
 
     def module(self, span: Span, *body: ast.Statement) -> ast.Module:
-        """The program: what stands under `if __name__ == "__main__":` is of its top level."""
+        """The program; the block of `if __name__ == "__main__":` belongs to the top level."""
         flat: list[ast.Statement] = []
         for statement in body:
             if isinstance(statement, ast.If) and _is_main(statement):
@@ -66,7 +64,7 @@ class Transform:
         return span, made, target
 
     def with_statement(self, span: Span, *parts: Any) -> ast.With:
-        """The contexts, each in the one before it."""
+        """Nested `with` statements, one for each context."""
         *contexts, body = parts
         for part, made, target in reversed(contexts):
             body = (ast.With(Span(part.start, span.end), made, target, body),)
@@ -139,7 +137,7 @@ class Transform:
         return made
 
     def parameters(self, span: Span, *params: ast.Param) -> tuple[ast.Param, ...]:
-        """The parameters; those behind `*` are given by name only."""
+        """The parameters; those after `*` are given by name only."""
         found: list[ast.Param] = []
         star: ast.Param | None = None
         slashes = 0
@@ -388,7 +386,7 @@ class Transform:
 
 
 def _is_main(statement: ast.If) -> bool:
-    """Whether a statement is `if __name__ == "__main__":` without an `else`."""
+    """True if a statement is `if __name__ == "__main__":` without an `else`."""
     match statement:
         case ast.If(
             test=ast.Compare(

@@ -1,4 +1,4 @@
-"""Choose the message for text that is no token: stray characters, open strings, look-alikes."""
+"""Choose the message for text that begins no token: stray characters, open strings, look-alikes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NUMBER = re.compile(r"0[xXbBoO]\w*|(?:[eE][+-]|[\w.])+")
 _STRING = re.compile(r"""[a-zA-Z]{0,2}("{3}|'{3}|"|')""")
 _WORD = re.compile(r"[^\W\d]\w*")
 
-# Each odd letter is followed by the plain one that it looks like: Cyrillic, then Greek.
+# Each letter is followed by the plain letter that it looks like: Cyrillic, then Greek.
 _PAIRS = (
     "\u0430a\u0441c\u0435e\u0456i\u0458j\u043eo\u0440p\u0455s\u0443y\u0445x"
     "\u0501d\u04bbh\u051bq\u051dw\u0410A\u0412B\u0421C\u0415E\u041dH\u0406I"
@@ -49,7 +49,7 @@ _INVISIBLE = frozenset("\u00ad\u200b\u200c\u200d\u2060\ufeff")
 
 
 def fault(text: str, at: int, end: int) -> Fault:
-    """The fault of text with which no token can begin."""
+    """The fault of text that begins no token."""
     char = text[at]
     word = _WORD.match(text, at, end)
     if word is not None and word[0] in UNSUPPORTED:
@@ -128,7 +128,7 @@ def _character(char: str, at: int) -> Fault:
 
 
 def describe(char: str) -> str:
-    """A character for a message: itself where it can be seen, its code and its name."""
+    """A character for a message: itself if it is visible, with its code and name."""
     import unicodedata
 
     name = unicodedata.name(char, "").lower()
@@ -139,7 +139,7 @@ def describe(char: str) -> str:
 
 
 def check_characters(text: str) -> None:
-    """Refuse characters that may stand nowhere, not even in a comment or a string."""
+    """Refuse characters that are illegal even in a comment or a string."""
     found = _FORBIDDEN.search(text)
     if found is None:
         return
@@ -148,7 +148,7 @@ def check_characters(text: str) -> None:
         message = "a NUL character (U+0000): this is no text"
         raise Fault("bad-character", message, at, at + 1)
     if "\ud800" <= char <= "\udfff":
-        escaped = "\udc80" <= char <= "\udcff"  # how Python keeps a byte that is not UTF-8
+        escaped = "\udc80" <= char <= "\udcff"  # Python's stand-in for a byte that is not UTF-8
         what = f"byte 0x{ord(char) - 0xDC00:02X}" if escaped else "half a character"
         raise Fault("bad-encoding", f"{what} is not UTF-8", at, at + 1)
     message = f"{describe(char)} makes text look other than it is"
@@ -159,7 +159,7 @@ def checked_name(text: str, span: Span) -> str:
     """A name with letters beyond ASCII in Python's normal form (NFKC).
 
     Raises:
-        Fault: It cannot be a name, or is made of letters that look like plain ones.
+        Fault: It cannot be a name, or has letters that look like plain ones.
     """
     import unicodedata
 

@@ -20,7 +20,7 @@ Found = TypeVar("Found")
 
 MAGIC = b"\x93NUMPY"
 _LARGEST = 2**31  # bytes of an array in an `.npz`
-_HEADER = 2**16  # bytes that hold any header that NumPy reads
+_HEADER = 2**16  # bytes: the longest header that NumPy reads
 
 
 def npy(value: Value) -> bytes:
@@ -33,7 +33,7 @@ def npy(value: Value) -> bytes:
 
 
 def one_array(values: Mapping[str, Value], path: str) -> Value:
-    """The only value of several by name.
+    """The only value among several by name.
 
     Raises:
         UsageError: If there is more than one, or none.
@@ -60,13 +60,13 @@ def _array(name: str, value: Value) -> np.ndarray[Any, Any]:
     """A value as an array.
 
     Raises:
-        UsageError: If it is none.
+        UsageError: If it cannot be one.
     """
     import numpy as np
 
     try:
         found = np.asarray(value)
-    except ValueError:  # lists of several lengths
+    except ValueError:  # lists of different lengths
         found = None
     if found is None or found.dtype.hasobject:
         message = f"{name} is no array: an array holds numbers, in rows of one length"
@@ -76,10 +76,10 @@ def _array(name: str, value: Value) -> np.ndarray[Any, Any]:
 
 
 def read_npy(name: str, data: bytes) -> np.ndarray[Any, Any]:
-    """The array of an `.npy`, whose header is held against what follows it.
+    """The array in an `.npy` file; the header must match the length of the data.
 
     Raises:
-        InputError: If it is broken, or holds anything but numbers.
+        InputError: If the file is broken, or holds anything but numbers.
     """
     import numpy as np
 
@@ -87,20 +87,20 @@ def read_npy(name: str, data: bytes) -> np.ndarray[Any, Any]:
     flat = np.frombuffer(data, dtype, offset=start)
     try:
         return flat.reshape(shape, order="F" if fortran else "C").copy()
-    except ValueError:  # no elements, and more axes or larger ones than NumPy has
+    except ValueError:  # no elements, but more or larger dimensions than NumPy allows
         raise refused(f"`{name}` is no .npy: its shape is broken") from None
 
 
 def _header(name: str, data: bytes, size: int) -> tuple[tuple[int, ...], bool, Any, int]:
-    """Shape, order, dtype and start of the array whose `.npy` begins with `data`.
+    """Shape, order, dtype and data offset of the array in an `.npy` file.
 
     Args:
-        name: What messages call it.
-        data: Its header, and what may follow.
-        size: Its length, header and all.
+        name: The file's name in messages.
+        data: The header, and possibly more.
+        size: The file's length, header included.
 
     Raises:
-        InputError: If the header is broken or asks for another length.
+        InputError: If the header is broken or implies another length.
     """
     from tokenize import TokenError
 
@@ -136,7 +136,7 @@ def _header(name: str, data: bytes, size: int) -> tuple[tuple[int, ...], bool, A
 
 
 def read_npz(name: str, data: bytes, key: str | None) -> np.ndarray[Any, Any]:
-    """The array of an `.npz` that has a key, or the one that there is.
+    """The array of an `.npz` with a key, or its only array.
 
     Raises:
         InputError: If there is none, or the file is broken.
@@ -162,7 +162,7 @@ def _opened(name: str, data: bytes, look: Callable[[ZipFile], Found]) -> Found:
             return look(archive)
     except NotImplementedError:
         raise refused(f"`{name}` is compressed in a way that is not read") from None
-    except RuntimeError:  # the zip module's, for want of a password
+    except RuntimeError:  # raised by the zip module for lack of a password
         raise refused(f"`{name}` is encrypted, which is not read") from None
     except (zipfile.BadZipFile, zlib.error, EOFError, KeyError, OSError, ValueError):
         raise refused(f"`{name}` is no .npz, or a broken one") from None

@@ -1,4 +1,4 @@
-"""Parquet and Arrow files: tables whose columns have types, of numbers, texts or vectors."""
+"""Parquet and Arrow files: tables with typed columns of numbers, texts or vectors."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _ELEMENT = re.compile(r"(.*?)((?:\.(?:0|[1-9]\d{0,8}))*)", re.DOTALL)  # `grad.w
 _HELP = "`pip install 'gradcli[fast]'` installs pyarrow"
 
 
-# in -----------------------------------------------------------------------------------------------
+# --- reading ------------------------------------------------------------------------------------
 
 
 def batches(name: str, data: bytes | None = None) -> tuple[list[str], int, Iterator[Any]]:
-    """The columns of a file, how many records it has, and its record batches; of its bytes, if
-    they are at hand.
+    """The names of the columns, the number of records, and the record batches of a file, read from
+    `data` if that is given.
 
     Raises:
         InputError: If it cannot be read, or pyarrow is not installed.
@@ -53,7 +53,7 @@ def batches(name: str, data: bytes | None = None) -> tuple[list[str], int, Itera
 
 
 def read_table(name: str, data: bytes) -> Any:
-    """The table of a file with these bytes, as pyarrow has it.
+    """The pyarrow table of a file with these bytes.
 
     Raises:
         InputError: If it cannot be read, or pyarrow is not installed.
@@ -70,7 +70,7 @@ def read_table(name: str, data: bytes) -> Any:
 
 
 def value_of(name: str, data: bytes, key: str | None) -> Any:
-    """A column of a file with these bytes, or all as a matrix; a vector if there is one.
+    """A column of a file with these bytes, or all columns: a vector if there is one, else a matrix.
 
     Raises:
         InputError: If there is no such column, or anything but numbers in it.
@@ -88,7 +88,7 @@ def value_of(name: str, data: bytes, key: str | None) -> Any:
 
 
 def column_value(name: str, table: Any, key: str) -> Any:
-    """A column of a table as an array with the records first.
+    """A column of a table as an array whose first dimension is the records.
 
     Raises:
         InputError: If there is none, or anything but numbers in it.
@@ -112,7 +112,7 @@ def column_value(name: str, table: Any, key: str) -> Any:
 
 
 def arrays_of(column: Any) -> Any:
-    """A column of numbers, or of vectors of one length, as an array; None of another."""
+    """A column of numbers, or of vectors of one length, as an array; None for any other column."""
     from pyarrow import types
 
     kind, sizes = column.type, [len(column)]
@@ -132,7 +132,7 @@ def arrays_of(column: Any) -> Any:
 
 
 def cell(value: Any) -> str:
-    """A value as the cell of a CSV says it; "" of none."""
+    """A value as the text of a CSV's cell; None becomes ""."""
     if value is None or isinstance(value, str):
         return value or ""
     if isinstance(value, (bool, int, float, list)):
@@ -156,12 +156,12 @@ def _tried(name: str, look: Callable[[], Found]) -> Found:
         raise unreadable(name, OSError(error.errno, os.strerror(error.errno))) from None
 
 
-# out ----------------------------------------------------------------------------------------------
+# --- writing ------------------------------------------------------------------------------------
 
 
 def table_file(form: str, values: Mapping[str, Value]) -> bytes:
-    """Values by name as a file: a record for each element where all are of one first size, else one
-    alone.
+    """Values by name as a file, with a record for each element if all have one first size, else one
+    record.
 
     Raises:
         UsageError: If pyarrow is not installed.
@@ -173,7 +173,7 @@ def table_file(form: str, values: Mapping[str, Value]) -> bytes:
 
 
 class ArrowColumns(Columns):
-    """A file with a column for each name; `w.0`, `w.1`, ... are one of vectors."""
+    """Writes a file with a column for each name; `w.0`, `w.1`, ... become one column of vectors."""
 
     def __init__(self, form: str) -> None:
         super().__init__()
@@ -190,7 +190,7 @@ class ArrowColumns(Columns):
 
 
 def _vectors(titles: Sequence[str]) -> dict[str, tuple[list[str], tuple[int, ...]]]:
-    """Columns by name, with the titles and the shape of those of which a row is an array."""
+    """Titles and shape of each column; a column of arrays has the titles of its elements."""
     groups: dict[str, dict[tuple[int, ...], str]] = {}
     for title in titles:
         name, indices = _ELEMENT.fullmatch(title).groups()  # type: ignore[union-attr]  # of all
@@ -206,7 +206,7 @@ def _vectors(titles: Sequence[str]) -> dict[str, tuple[list[str], tuple[int, ...
 
 
 def _with_gaps(values: list[Any]) -> list[Any]:
-    """Numbers with nothing where a bad row has left a cell empty; texts as they are."""
+    """Numbers, with None in place of empty cells; a column that has texts becomes all texts."""
     texts = [x for x in values if isinstance(x, str)]
     if not any(texts):
         return (

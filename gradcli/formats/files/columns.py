@@ -1,6 +1,4 @@
-"""The columns of a table as arrays in one of NumPy's files, which is written when all records are
-there.
-"""
+"""Columns of a table as arrays in NumPy's files, written after the last record."""
 
 from __future__ import annotations
 
@@ -13,7 +11,7 @@ from gradcli.formats.texts.number import number
 
 
 class Columns(Layout):
-    """An `.npz` with an array for each column: of ints or floats, or of texts."""
+    """Writes an `.npz` with an array of ints, floats or texts for each column."""
 
     def __init__(self) -> None:
         self._names: list[str] = []
@@ -39,7 +37,7 @@ class Columns(Layout):
 
 
 class Matrix(Columns):
-    """An `.npy` with a row for each record; with a vector where there is one column."""
+    """Writes an `.npy` with a row for each record, or with a vector if there is one column."""
 
     def end(self) -> bytes:
         import numpy as np
@@ -50,7 +48,7 @@ class Matrix(Columns):
 
 
 def _value(text: str) -> Any:
-    """The number that a cell holds, or its text: `007` is a name."""
+    """The number in a cell, or its text: `007` counts as a name."""
     if text.isdigit() and str(int(text)) != text:
         return text
     try:

@@ -1,4 +1,4 @@
-"""Compressed files, told by their suffix, read piece by piece."""
+"""Compressed files, recognized by their suffix and read piece by piece."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ _MODULES = {".gz": "gzip", ".bz2": "bz2", ".xz": "lzma"}
 
 
 class Opened(NamedTuple):
-    """An open file, its name without the suffix of a compression, how reading it can fail, and how
-    many bytes it has, None of what is compressed or no file.
+    """An open file, its name without a compression's suffix, the errors that reading may raise, and
+    its size in bytes: None if it is compressed or not a regular file.
     """
 
     stream: IO[bytes]
@@ -22,11 +22,11 @@ class Opened(NamedTuple):
 
 
 def open_bytes(name: str) -> Opened:
-    """Open a file to be read, through what its suffix names: .gz, .bz2, .xz.
+    """Open a file for reading, decompressed if its suffix is .gz, .bz2 or .xz.
 
     Raises:
         OSError: If it cannot be opened.
-        ValueError: If its name is none.
+        ValueError: If no file can have this name.
     """
     bare, suffix = os.path.splitext(name)
     if suffix not in _MODULES:

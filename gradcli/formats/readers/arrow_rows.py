@@ -14,14 +14,12 @@ from gradcli.formats.readers.table import Header, Record
 from gradcli.formats.texts.delimited import record
 from gradcli.formats.texts.dialect import Dialect
 
-_EXACT = 2**53  # below which an int is one float alone
-_FEW = 16  # records that are made texts together
+_EXACT = 2**53  # ints below it are exact as floats
+_FEW = 16  # records that are turned into texts together
 
 
 class ArrowRows(Rows):
-    """The records of such a file, as those of a CSV that says the same; the line of one is its
-    number from 1.
-    """
+    """The records of a Parquet or Arrow file, as texts like a CSV's; the first has the line 1."""
 
     def __init__(self, name: str, dialect: Dialect) -> None:
         self.name, self.form, self.at_once = name, "csv", True
@@ -30,7 +28,7 @@ class ArrowRows(Rows):
         self.names = tuple(self._table.columns)
         self.titles = self._table.titles
         self.count = 0
-        self._rest: Any = None  # of a batch
+        self._rest: Any = None  # of the current batch
         self._waiting: deque[Record] = deque()
 
     @property
@@ -67,7 +65,7 @@ class ArrowRows(Rows):
         return found
 
     def _next(self) -> Any:
-        """The rest of the batch, or the next one; None behind the last."""
+        """The rest of the current batch, or the next batch; None after the last."""
         while self._rest is None or not self._rest.num_rows:
             self._rest = next(self._batches, None)
             if self._rest is None:
@@ -75,8 +73,8 @@ class ArrowRows(Rows):
         return self._rest
 
     def _columns(self, batch: Any, names: Collection[str]) -> dict[str, Any] | None:
-        """Columns as arrays of floats, nan where one has to be read by itself; None where one is
-        not of numbers alone.
+        """Columns as float arrays, with nan for a value that needs a reading of its own; None if a
+        column is not purely numbers.
         """
         import numpy as np
 

@@ -1,6 +1,6 @@
-"""Columns of plain floats of a block of lines, by pyarrow where it is installed, else by NumPy.
+"""Float columns of a block of lines, by pyarrow if it is installed, else by NumPy.
 
-What is in any way unusual is read cell by cell elsewhere, so that both read numbers alike.
+Anything unusual is left to the reader of single cells, so that both give the same numbers.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ _COMMA, _LINE_END = b",\n"
 def float_columns(
     block: bytes, width: int, wanted: Sequence[int], delimiter: str, dialect: Dialect
 ) -> list[Any] | None:
-    """The arrays of some columns; nan where a cell has to be read by itself. None where all have to
-    be, or the lines are not records of so many cells.
+    """Arrays of some columns, with nan for a cell that needs a reading of its own; None if all
+    cells do, or a line has another number of cells.
 
     Args:
         block: Whole lines.
-        width: How many cells a record has.
-        wanted: The columns, by their places.
-        delimiter: What stands between cells.
+        width: Number of cells in a record.
+        wanted: Indices of the columns.
+        delimiter: The text between cells.
         dialect: How numbers are written.
     """
     plain = b'"' not in block and block.count(b"\r") == block.count(b"\r\n") and _is_text(block)
@@ -40,7 +40,9 @@ def float_columns(
 
 
 def certain(column: Any) -> Any:
-    """The numbers of a column that are what their cells say: `-0` is an int, `1e999` too large."""
+    """A column with nan for numbers that may differ from their cells: `-0` is an int, `1e999` too
+    large.
+    """
     import numpy as np
 
     is_odd = ~np.isfinite(column) | ((column == 0.0) & np.signbit(column))
@@ -105,13 +107,13 @@ def _by_numpy(
 
 
 def _numbers(text: bytes, count: int) -> Any:
-    """The numbers before commas; None if they are not so many."""
+    """The numbers before commas; None unless there are `count`."""
     import warnings
 
     import numpy as np
 
     with warnings.catch_warnings():
-        warnings.simplefilter("error", DeprecationWarning)  # before NumPy 2.5 what is no number
+        warnings.simplefilter("error", DeprecationWarning)  # not a number, before NumPy 2.5
         try:
             found = np.fromstring(text, np.float64, sep=",")
         except (ValueError, DeprecationWarning):

@@ -1,4 +1,4 @@
-"""Values written as JSON."""
+"""Values written in JSON."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     from json import JSONDecoder
 
 _WORDS = ("NaN", "Infinity", "-Infinity")
-_SHOWN = 20  # digits in a message
+_SHOWN = 20  # digits shown in a message
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\w.+-]+')  # a string or a number
 
 
 def json_value(source: Source) -> Any:
-    """A JSON value; "NaN", "Infinity" and "-Infinity" as text are numbers.
+    """A JSON value; the texts "NaN", "Infinity" and "-Infinity" count as numbers.
 
     Raises:
-        InputError: At the place where it is broken, or if an object has a key twice.
+        InputError: Where it is broken, or if an object has a key twice.
     """
     from json import JSONDecodeError
 
@@ -55,7 +55,7 @@ def _decoder() -> JSONDecoder:
 
 
 class _Twice(ValueError):
-    """A key that an object has twice."""
+    """An object has this key twice."""
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -67,7 +67,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _reason(message: str) -> str:
-    """A complaint of Python's JSON reader in the style of other messages."""
+    """An error of Python's JSON reader in the style of other messages."""
     text = message.removesuffix(" at").removesuffix(" starting").replace("'", "`")
     return text[:1].lower() + text[1:]
 
@@ -83,15 +83,15 @@ def _numbered(value: Any) -> Any:
 
 
 def printed_values(found: dict[str, Any]) -> dict[str, Any] | None:
-    """The values by name in what gradcli printed: a run's `values`, or a derivative's `output`
-    and `value`; None if this is nothing that gradcli printed with values.
+    """The values by name in gradcli's own JSON: a run's `values`, or a derivative's `output` and
+    `value`; None for any other object.
     """
     if not str(found.get("schema", "")).startswith("gradcli."):
         return None
     values = found.get("values")
     if not isinstance(values, dict):
         output, value = found.get("output"), found.get("value")
-        if isinstance(output, dict) and isinstance(value, dict):  # of several results
+        if isinstance(output, dict) and isinstance(value, dict):  # several results
             values = value
         elif isinstance(output, str) and "value" in found:
             values = {output: value}

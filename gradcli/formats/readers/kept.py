@@ -1,4 +1,4 @@
-"""Columns of rows that are carried through to the results: `--keep`."""
+"""Columns of rows that are copied to the results: `--keep`."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from gradcli.errors import Diagnostic, InputError, nearest
 from gradcli.formats.readers.rows import Block, Row, Rows, written_object
 from gradcli.formats.texts.literal import quote
 
-_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?")  # as JSON has it
+_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?")  # a number in JSON
 
 
 FILE = "FILE"
-"""Keeps the name of the file that a row is of, where no column has that name."""
+"""Keeps the name of a row's file, unless a column has this name."""
 
 
 class Kept:
-    """The columns, or keys, of rows that go into the results as they are.
+    """Columns of a table, or keys of objects, that are copied to the results.
 
     Fields:
-        names: Theirs, in order.
+        names: Their names, in order.
     """
 
     def __init__(self, rows: Rows, asked: Sequence[str]) -> None:
@@ -43,7 +43,7 @@ class Kept:
         return [cells.get(n, row.record.name if n == FILE else "") for n in self.names]
 
     def columns(self, block: Block) -> list[list[str]]:
-        """The kept columns of a block, a list each."""
+        """The kept columns of a block, as a list of texts each."""
         places = {title: place for place, title in enumerate(block.header.titles)}
         return [
             [record.cells[places[name]] for record in block.records]
@@ -53,7 +53,7 @@ class Kept:
         ]
 
     def json(self, row: Row) -> dict[str, str]:
-        """The kept cells of a row as JSON by name; a cell that reads as a number is one."""
+        """The kept cells of a row as JSON by name; cells that read as numbers become numbers."""
         if row.header is None:
             return {n: _json(v) for n, v in zip(self.names, self._of_object(row), strict=True)}
         cells = zip(self.names, self.cells(row), strict=True)

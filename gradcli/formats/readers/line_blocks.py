@@ -1,38 +1,38 @@
-"""The lines of a stream: one by one, or as blocks of whole lines, each as soon as it is there."""
+"""The lines of a stream, one by one or in blocks of whole lines, without waiting for more."""
 
 from __future__ import annotations
 
 from io import BytesIO, TextIOWrapper
 from typing import IO
 
-_BLOCK = 2**20  # bytes that are read together
+_BLOCK = 2**20  # bytes that are read at once
 _BOM = b"\xef\xbb\xbf"
 
 
 class TooLong(Exception):
-    """A line does not end."""
+    """A line exceeds the longest allowed length."""
 
 
 class LineBlocks:
-    """A stream of lines, which end at LF, CRLF or, where no LF stands, at a lone CR.
+    """A stream of lines that end at LF, CRLF or, in a text without LF, at CR.
 
     Args:
-        stream: Where they come from.
-        longest: Bytes of the longest line that is read.
+        stream: The stream.
+        longest: The longest allowed line in bytes.
 
     Raises:
-        TooLong: By what reads, where a line is longer.
+        TooLong: From the reading methods, if a line is longer.
     """
 
     def __init__(self, stream: IO[bytes], longest: int) -> None:
         self._stream = stream
         self._longest = longest
-        self._ahead = b""  # the beginning of a line whose end has not come
+        self._ahead = b""  # the beginning of an incomplete line
         self._is_first = True
         self._open(b"")
 
     def readline(self, limit: int) -> str:
-        """The next line with its end, as far as the limit goes; "" behind the last."""
+        """The next line with its end, cut at `limit` characters; "" after the last."""
         line = self._text.readline(limit)
         if not line:
             self._open(self._next())
@@ -43,17 +43,17 @@ class LineBlocks:
 
     @property
     def at_hand(self) -> bool:
-        """Whether a line is there without waiting."""
+        """True if a line can be read without waiting."""
         return self._left > 0
 
     @property
     def waiting(self) -> int:
-        """The bytes that have been read of the stream and of which no line has been given."""
+        """The number of bytes that are read from the stream but not yet returned."""
         return len(self._data) - self._at + len(self._ahead)
 
     def block(self, most: int) -> bytes:
-        """The lines that are at hand, else those that come next: as many as so many bytes hold, or
-        one; nothing behind the last, and nothing of those that have been put back.
+        """The lines already read, else the next ones: up to `most` bytes but at least one line.
+        Empty after the last line, or if lines were put back.
         """
         if self._is_back and self._left > 0:
             return b""
@@ -66,7 +66,7 @@ class LineBlocks:
         return data
 
     def put_back(self, block: bytes) -> None:
-        """Let the lines of a block be read one by one."""
+        """Return a block, so that its lines can be read one by one."""
         self._open(block + self._data[self._at :])
         self._is_back = True
 
@@ -77,10 +77,10 @@ class LineBlocks:
         self._is_back = False
 
     def _next(self) -> bytes:
-        """The lines that come next.
+        """The next lines of the stream.
 
         Raises:
-            TooLong: If the first does not end.
+            TooLong: If the first line does not end.
         """
         pieces, size = [self._ahead], len(self._ahead)
         self._ahead = b""

@@ -1,4 +1,4 @@
-"""Rows of several files, one after the other, as if they were of one."""
+"""Rows of several files as one sequence."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ from gradcli.formats.texts.refusal import first_names, refused
 
 
 class ManyFiles(Rows):
-    """The records of several files, numbered on from file to file. A file is opened when its turn
-    comes.
+    """The records of several files, numbered through. Each file is opened when it is reached.
 
     Args:
         names: The files.
-        opened: Opens one.
+        opened: Opens one of them.
     """
 
     def __init__(self, names: Sequence[str], opened: Callable[[str], Rows]) -> None:
@@ -57,10 +56,10 @@ class ManyFiles(Rows):
         return found
 
     def _hold(self, other: Rows) -> None:
-        """Hold a file to be like the first.
+        """Check that a file has the first one's form and columns.
 
         Raises:
-            InputError: If it has other columns, or another form.
+            InputError: If it does not.
         """
         first = self._first_file
         if other.form != first.form:

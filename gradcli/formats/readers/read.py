@@ -1,4 +1,4 @@
-"""Values from files: JSON, CSV, text, NumPy's. Nothing in them is evaluated or unpickled."""
+"""Read values from files: JSON, CSV, text, NumPy's. Nothing in them is evaluated or unpickled."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from gradcli.formats.texts.refusal import check_text, no_input, refused, unreada
 from gradcli.formats.texts.spelling import check_spelling
 from gradcli.source import Source, Span, bytes_of
 
-ARROW = (".parquet", ".arrow", ".feather")  # Feather is Arrow's form on disk
+ARROW = (".parquet", ".arrow", ".feather")  # Feather is the Arrow format on disk
 SUFFIXES = (".json", ".npy", ".npz", ".csv", ".tsv", ".txt", *ARROW)
 _KEYED = (".npz", ".csv", ".tsv", ".json", *ARROW)
-_LARGEST = 2**31  # bytes of a file; beyond it, it is no input but a mistake
-_STREAM = 2**28  # bytes of what is no regular file: it may have no end
+_LARGEST = 2**31  # bytes: a larger regular file is taken for a mistake
+_STREAM = 2**28  # bytes of a pipe or device, which may never end
 
 
 def split_key(name: str) -> tuple[str, str | None]:
-    """File and key of `data.npz:w`: the key stands behind a suffix that takes one.
+    """File and key of `data.npz:w`. Only some suffixes take a key.
 
     Raises:
-        InputError: If there is no file's name, or a key where the suffix takes none.
+        InputError: If the file's name is empty, or the suffix takes no key.
     """
     if not name:
         help = "write NAME=@FILE, or NAME=@- for standard input"
@@ -48,7 +48,7 @@ def split_key(name: str) -> tuple[str, str | None]:
 
 
 def is_arrow(name: str) -> bool:
-    """Whether a file's name says that it is a table of Parquet's or Arrow's form."""
+    """True if a file's suffix is one of Parquet or Arrow files."""
     return os.path.splitext(name)[1].lower() in ARROW
 
 
@@ -67,7 +67,7 @@ def read_bytes(name: str) -> bytes:
 
 
 def read_stream(name: str, file: IO[bytes], most: int = _STREAM) -> bytes:
-    """The bytes of an open file, standard input for one.
+    """The bytes of an open file or of standard input.
 
     Raises:
         InputError: If they cannot be read, or are too many.
@@ -82,16 +82,16 @@ def read_stream(name: str, file: IO[bytes], most: int = _STREAM) -> bytes:
 
 
 def value_of(name: str, data: bytes, key: str | None) -> Any:
-    """The value that a file holds.
+    """The value in a file.
 
     Args:
-        name: Its name, whose suffix tells the form; without one the bytes do.
+        name: Its name; the suffix decides its format, or the bytes if there is none.
         data: Its bytes.
-        key: An array of an `.npz`, a column of a CSV, the way into a JSON: keys and numbers of
-            elements, between dots.
+        key: An array of an `.npz`, a column of a CSV, or a path into JSON: keys and indices,
+            separated by dots.
 
     Raises:
-        InputError: With file and line where the form is broken.
+        InputError: With file and line of the error.
     """
     form = os.path.splitext(name)[1].lower()
     if form not in SUFFIXES:
@@ -115,7 +115,7 @@ def value_of(name: str, data: bytes, key: str | None) -> Any:
 
 
 def _told_by(name: str, data: bytes) -> str:
-    """The form that bytes look like."""
+    """The suffix of the format that the bytes seem to have."""
     if data.startswith(MAGIC):
         return ".npy"
     if data.startswith(b"PK"):
@@ -128,7 +128,7 @@ def _told_by(name: str, data: bytes) -> str:
     form = told(line)
     if "," in line:
         return f".{form}"
-    bare = len(data.split(None, 2)) == 1  # a header alone would be no value
+    bare = len(data.split(None, 2)) == 1  # a header alone has no value
     return ".txt" if bare or all(map(_is_number, line.split())) else f".{form}"
 
 
@@ -136,7 +136,7 @@ def decoded(name: str, data: bytes) -> Source:
     """The text of a file.
 
     Raises:
-        InputError: If it is no UTF-8.
+        InputError: If it is not UTF-8.
     """
     check_text(name, data)
     try:
@@ -152,21 +152,21 @@ def decoded(name: str, data: bytes) -> Source:
 
 
 class _Table(NamedTuple):
-    """A CSV or TSV as a whole."""
+    """A whole CSV or TSV."""
 
     name: str
     header: Header
     records: list[Record]
 
     def matrix(self) -> list[Any]:
-        """All columns, a row for each record; a vector if there is one column."""
+        """All columns as a matrix with a row for each record; a vector if there is one column."""
         named = [(n, Column((i,), None)) for i, n in enumerate(self.header.names) if n]
         rows = [[self.header.value(r, n, column) for n, column in named] for r in self.records]
         return [row[0] for row in rows] if len(named) == 1 else rows
 
     def value(self, name: str) -> Any:
-        """A column as a vector, an array with the records first. One record with columns `w.0`,
-        `w.1`, ... is values by themselves, as gradcli prints them.
+        """A column as a vector, or the columns of an array with the records first. A table of one
+        record with columns `w.0`, `w.1`, ... gives single values, as gradcli prints them.
 
         Raises:
             InputError: If there is no such column, or no number in it.
@@ -182,7 +182,7 @@ class _Table(NamedTuple):
 
 
 def _table(source: Source, form: str) -> _Table:
-    """The table that a text is; without a header its columns are named 0, 1, ...
+    """The table in a text; without a header its columns are named 0, 1, ...
 
     Raises:
         InputError: With the line of a record that is too short.
@@ -217,7 +217,7 @@ def _is_number(text: str) -> bool:
 
 
 def _numbers(source: Source) -> Any:
-    """Numbers between blanks: one, a vector, or a matrix of several lines with several each."""
+    """Numbers separated by blanks: a number, a vector, or a matrix with a row a line."""
     lines = Lines(source.name, StringIO(source.text, newline=""))
     rows: list[list[Any]] = []
     while (line := lines.filled()) is not None:
@@ -246,18 +246,18 @@ def _word(name: str, number_of_line: int, line: str, found: re.Match[str]) -> An
         raise no_number(found[0], "", error, source, Span(*found.span())) from None
 
 
-# objects of values --------------------------------------------------------------------------------
+# values by name -----------------------------------------------------------------------------------
 
 
 class Values(NamedTuple):
     """Values by name, from a file.
 
     Fields:
-        name: The file, as messages call it.
-        names: What it has values for.
-        get: Gives the value of a name.
-        declared: The names that make inputs of a program that declares none.
-        strict: Whether every name has to be an input.
+        name: The file's name in messages.
+        names: The names that have values.
+        get: Returns the value of a name.
+        declared: Names that become inputs in a program without declarations.
+        strict: True if every name must be an input.
     """
 
     name: str
@@ -267,15 +267,15 @@ class Values(NamedTuple):
     strict: bool
 
     def passing(self) -> Values:
-        """A copy that ignores names that are no inputs."""
+        """A copy that ignores names that are not inputs."""
         return self._replace(strict=False)
 
     def of(self, inputs: Collection[str], left: Collection[str]) -> dict[str, Any]:
-        """The values of a program's inputs; of all names, if every one has to be an input. None may
-        be near one of `left`, which nothing else gives.
+        """The values of a program's inputs; of all names, if each must be an input. Else a name
+        must not be a misspelling of an input in `left`, which has no value from elsewhere.
 
         Raises:
-            InputError: If there is none among them, or its value is broken.
+            InputError: If no name is an input, or a value is broken.
         """
         known = [n for n in self.names if self.strict or n in inputs]
         if not self.strict:
@@ -288,11 +288,11 @@ class Values(NamedTuple):
 
 
 def values_of(name: str, data: bytes) -> Values:
-    """The values by name that `-i` gives: a JSON object, the arrays of an `.npz`, a CSV whose
-    columns are vectors, or what another gradcli printed.
+    """The values by name in a file for `-i`: a JSON object, the arrays of an `.npz`, a CSV whose
+    columns are vectors, or gradcli's own output.
 
     Raises:
-        InputError: If the file is neither.
+        InputError: If the file is none of these.
     """
     form = os.path.splitext(name)[1].lower()
     if form == ".npy" or data.startswith(MAGIC):

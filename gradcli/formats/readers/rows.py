@@ -1,4 +1,4 @@
-"""Rows of inputs: the records of a CSV, or JSON objects a line, read one at a time."""
+"""Read rows of inputs one at a time: the records of a CSV, or one JSON object a line."""
 
 from __future__ import annotations
 
@@ -21,13 +21,11 @@ from gradcli.formats.texts.spelling import check_spelling
 from gradcli.source import Span
 
 _JSON = (".json", ".ndjson", ".jsonl")
-_QUOTED = re.compile(r'[:\[,]\s*"\s*[-+.\d\\iInN]')  # how a number in quotes begins in an object
+_QUOTED = re.compile(r'[:\[,]\s*"\s*[-+.\d\\iInN]')  # the start of a number in quotes
 
 
 class Row(NamedTuple):
-    """A record, its number from 0, the header that tells its values, None of a JSON object, and
-    the dialect of its file.
-    """
+    """A record, its number from 0, its header (None for a JSON object) and its file's dialect."""
 
     number: int
     record: Record
@@ -36,19 +34,19 @@ class Row(NamedTuple):
 
     @property
     def line(self) -> int:
-        """The record's first line in the file."""
+        """The line in the file where the record begins."""
         return self.record.line
 
 
 class Block:
-    """Records that stand a line each, read together.
+    """Records of one line each that are read together.
 
     Fields:
         name: Their file.
-        header: The header that tells their values.
-        columns: Arrays of numbers by name, nan where a row has to be read by itself.
-        number: Of the first, from 0.
-        line: Where it stands in the file.
+        header: Their header.
+        columns: Arrays of numbers by name, with nan for a row that needs a reading of its own.
+        number: The first record's number, from 0.
+        line: The first record's line in the file.
         count: How many there are.
     """
 
@@ -68,11 +66,11 @@ class Block:
 
     @cached_property
     def records(self) -> list[Record]:
-        """All of them, split."""
+        """All records, split into cells."""
         return self._split()
 
     def row(self, place: int) -> Row:
-        """One of them, by its place among them."""
+        """The record at an index in the block."""
         return Row(self.number + place, self.records[place], self.header, self.header.dialect)
 
 
@@ -80,16 +78,16 @@ class Rows:
     """The records of a file or of standard input.
 
     Args:
-        name: What messages call it.
+        name: Its name in messages.
         opened: The stream.
-        dialect: How it is written, where that is not as usual.
+        dialect: How it is written, if not as usual.
 
     Fields:
-        name: What messages call it.
+        name: Its name in messages.
         form: "csv", "tsv" or "ndjson".
-        names: The columns, or the keys of the first object, by the inputs that they give.
-        titles: The same as they stand there.
-        at_once: Whether no record is waited for, as in a file.
+        names: The columns, or the keys of the first object, as names of inputs.
+        titles: The same as written in the file.
+        at_once: True if no record has to be waited for, as in a file.
         count: How many records have been read.
     """
 
@@ -133,11 +131,11 @@ class Rows:
         if first.startswith("["):
             self._check_objects(first)
         if not first and columns is None:
-            return "ndjson"  # what `jq` writes where it finds no object
+            return "ndjson"  # `jq` writes nothing if it finds no object
         return told(first)
 
     def _check_objects(self, first: str) -> None:
-        """Refuse JSON that does not stand one object a line."""
+        """Refuse JSON that is not one object a line."""
         file = "" if self.name.startswith("<") else f" {self.name}"
         if first.startswith("["):
             help = f"`jq -c '.[]'{file}` writes an array's objects so"
@@ -148,12 +146,12 @@ class Rows:
         raise refused(f"the JSON in `{self.name}` is not one object a line", help=help)
 
     def _keys(self) -> tuple[str, ...]:
-        """The keys of the first object, if it is one."""
+        """The keys of the first object; none if it is broken."""
         try:
             found = {} if self._first is None else _object(self._json(self._first))
             return tuple(map(self._dialect.name, found))
         except InputError:
-            return ()  # a bad row like others
+            return ()  # reported like any bad row
 
     def _json(self, line: str) -> Record:
         return Record(self.name, self._lines.number, line, [], None)
@@ -165,7 +163,7 @@ class Rows:
         return min((self._stream.tell() - self._blocks.waiting) / self._size, 1.0)
 
     def check(self, names: frozenset[str]) -> None:
-        """Hold the columns of these names to be whole arrays.
+        """Check that the columns for these names are complete arrays.
 
         Raises:
             InputError: If elements are missing.
@@ -190,16 +188,16 @@ class Rows:
 
     @property
     def at_hand(self) -> bool:
-        """Whether a record is there without waiting."""
+        """True if a record can be read without waiting."""
         return self.at_once or self._blocks.at_hand
 
     def block(self, names: Collection[str], most: int) -> Block | None:
-        """The records that come next, as many as so many bytes hold and at least those that are at
-        hand, as columns of numbers; None where they have to be read one by one, or none is left.
+        """The next records as columns of numbers; None if they need a reading one by one, or there
+        are none.
 
         Args:
-            names: The columns that are wanted.
-            most: Bytes.
+            names: The columns to read.
+            most: The most bytes to read ahead.
 
         Raises:
             InputError: If they cannot be read.
@@ -221,7 +219,7 @@ class Rows:
 
 
 def _split(name: str, text: bytes, first: int, delimiter: str) -> list[Record]:
-    """The records that lines are."""
+    """The records in some lines."""
     lines = text.decode().replace("\r\n", "\n").removesuffix("\n").split("\n")
     return [
         Record(name, number, line, line.split(delimiter), None)
@@ -230,23 +228,23 @@ def _split(name: str, text: bytes, first: int, delimiter: str) -> list[Record]:
 
 
 class Wanted:
-    """The inputs that are read from rows.
+    """The inputs that rows give.
 
     Fields:
-        names: The inputs that they may give.
-        left: Those that stay at their defaults where a row does not give them. In a JSON object,
-            each of which has its own keys, none may be near one of these.
-        noted: Whether it has been told that numbers stand in quotes.
+        names: The inputs that rows may give.
+        left: Inputs that keep their defaults if a row does not give them; a key of a JSON object
+            must not be a misspelling of one.
+        noted: True once numbers in quotes have been reported.
     """
 
     def __init__(self, names: frozenset[str], left: tuple[str, ...]) -> None:
         self.names = names
         self.left = left
         self.noted = False
-        self._checked: set[tuple[str, ...]] = set()  # keys of objects
+        self._checked: set[tuple[str, ...]] = set()  # the keys of each object that passed
 
     def of(self, row: Row) -> dict[str, Any]:
-        """The values of a row that are inputs; numbers in quotes are numbers.
+        """The values of a row that are inputs; numbers in quotes count as numbers.
 
         Raises:
             InputError: If the row is broken.
@@ -281,7 +279,7 @@ class Wanted:
         return {name: _unquoted(value) for name, value in known.items()}
 
     def quoted(self, row: Row) -> list[str]:
-        """The inputs whose numbers stand in quotes in a good row; none once that has been told."""
+        """The inputs of a good row whose numbers are in quotes; none once that was reported."""
         record, header = row.record, row.header
         if self.noted or '"' not in record.text:
             return []
@@ -302,8 +300,8 @@ class Wanted:
 
 
 def _unquoted(value: Any) -> Any:
-    """A text that is a number as that; any other value as it is."""
-    if not isinstance(value, str) or value in WORDS:  # which JSON has in quotes
+    """The number in a text; any other value as it is."""
+    if not isinstance(value, str) or value in WORDS:  # JSON writes these in quotes
         return value
     try:
         return number(value)
@@ -312,7 +310,7 @@ def _unquoted(value: Any) -> Any:
 
 
 def _object(record: Record) -> dict[str, Any]:
-    """The values of a JSON row, or of what another gradcli printed."""
+    """The values by name in a row of JSON, or in one of gradcli's own output."""
     record.check()
     source = record.source
     found = json_value(source)
@@ -328,7 +326,7 @@ def _object(record: Record) -> dict[str, Any]:
 
 
 def written_object(text: str) -> dict[str, Any]:
-    """A JSON object as it is written; empty where it is none."""
+    """A JSON object as written; empty if the text is not one."""
     import json
 
     try:
@@ -353,7 +351,7 @@ def open_rows(name: str, stdin: IO[bytes] | None, dialect: Dialect) -> Rows:
             raise refused("standard input is closed")
         return Rows("<stdin>", Opened(stdin, "<stdin>", (OSError,), None), dialect)
     try:
-        opened = open_bytes(name)  # read to the end by the one who iterates
+        opened = open_bytes(name)  # iterating closes it
     except (OSError, ValueError) as error:
         raise unreadable(name, error) from None
     return Rows(name, opened, dialect)

@@ -1,6 +1,4 @@
-"""Tables: the records of a CSV or TSV one at a time, their cells and what the header makes of
-them.
-"""
+"""Read tables: records of a CSV or TSV one at a time, their cells and their header."""
 
 from __future__ import annotations
 
@@ -18,14 +16,14 @@ from gradcli.formats.texts.refusal import refused, unreadable
 from gradcli.source import Source, Span
 
 LONGEST = 2**26  # characters of a line, and of a record
-_DEEPEST = 64  # lists in lists
+_DEEPEST = 64  # nested lists in a cell
 _ELEMENT = re.compile(r"([^\W\d]\w*)((?:\.(?:0|[1-9]\d{0,8}))+)")  # `w.0`, `w.1.2`
 _COMMA = re.compile(r"[+-]?\d+,\d+")  # a decimal comma
-_BYTES = re.compile("[\udc80-\udcff]")  # what is no UTF-8, as `surrogateescape` has it
+_BYTES = re.compile("[\udc80-\udcff]")  # bytes that are not UTF-8, decoded by `surrogateescape`
 
 
 def told(line: str) -> str:
-    """The form that a header looks like: "csv" or "tsv"."""
+    """The form that a header seems to have: "csv" or "tsv"."""
     return "tsv" if "\t" in line and "," not in line else "csv"
 
 
@@ -33,8 +31,8 @@ def told(line: str) -> str:
 
 
 class Record(NamedTuple):
-    """A record: its file, its first line's number, its text, its cells, and where a quote opens
-    that is not closed.
+    """A record: its file, its first line's number, its text, its cells, and the offset of an
+    unclosed quote or None.
     """
 
     name: str
@@ -49,10 +47,10 @@ class Record(NamedTuple):
         return Source(self.name, _BYTES.sub("\ufffd", self.text), self.line)
 
     def check(self) -> None:
-        """Hold the record to be text whose quotes are closed.
+        """Check that the record is text with closed quotes.
 
         Raises:
-            InputError: At the place where it is not.
+            InputError: Where it is not.
         """
         if not self.text.isascii() and (found := _BYTES.search(self.text)):
             byte = ord(found[0]) - 0xDC00
@@ -62,7 +60,7 @@ class Record(NamedTuple):
             raise refused("a quote is not closed", self.source, span)
 
     def span(self, delimiter: str, index: int) -> Span:
-        """Where a cell stands."""
+        """The place of a cell."""
         cell = list(_cells(_lines(self.text), delimiter))[index]
         return Span(cell.start, cell.end)
 
@@ -75,11 +73,11 @@ class _Cell(NamedTuple):
 
 
 class Lines:
-    """The lines of a stream. They end at LF, CRLF or a lone CR.
+    """The lines of a stream, which end at LF, CRLF or a lone CR.
 
     Fields:
-        name: The stream, as messages call it.
-        number: Of the line read last.
+        name: The stream's name in messages.
+        number: The number of the last line that was read.
     """
 
     def __init__(
@@ -94,7 +92,7 @@ class Lines:
         self._failures: tuple[type[Exception], ...] = (*failures, TooLong)
 
     def next(self) -> str | None:
-        """The next line with its end, or None behind the last.
+        """The next line with its end, or None after the last.
 
         Raises:
             InputError: If it cannot be read, or is too long.
@@ -111,7 +109,7 @@ class Lines:
         return line
 
     def block(self, stream: LineBlocks, most: int) -> bytes:
-        """The lines of the stream that come next, as `LineBlocks.block` gives them.
+        """The next lines of the stream, as `LineBlocks.block` returns them.
 
         Raises:
             InputError: If they cannot be read, or one is too long.
@@ -137,7 +135,7 @@ class Lines:
         return line
 
     def record(self, line: str, delimiter: str) -> Record:
-        """The record that a line begins: a quoted cell may go on in the lines below.
+        """The record that begins with a line; a quoted cell may continue on further lines.
 
         Raises:
             InputError: If it is too long.
@@ -151,7 +149,7 @@ class Lines:
         return Record(self.name, number, "".join(read), [cell.text for cell in cells], unclosed)
 
     def _collected(self, first: str, read: list[str]) -> Iterator[str]:
-        """The line and those behind it, which `read` gets as well."""
+        """The line and all further ones; each is appended to `read`."""
         line: str | None = first
         number, size = self.number, 0
         while line is not None:
@@ -171,8 +169,8 @@ def _lines(text: str) -> Iterator[str]:
 
 
 def _cells(lines: Iterator[str], delimiter: str) -> Iterator[_Cell]:
-    """The cells of a record, which takes as many lines as its quotes need. A quote opens a cell
-    only where it is the first character.
+    """The cells of a record; reads as many lines as its quotes need. Only a quote that is a cell's
+    first character opens it.
     """
     line, base, at = next(lines), 0, 0
     while True:
@@ -200,7 +198,7 @@ def _cells(lines: Iterator[str], delimiter: str) -> Iterator[_Cell]:
         last = end < 0
         end = len(line.rstrip("\r\n")) if last else end
         rest = line[at:end]
-        if start < base + at:  # quoted, and what stands behind the quote makes it a text
+        if start < base + at:  # text after the closing quote makes the cell a text
             text = f'"{text}"{rest}' if rest.strip() else text
         else:
             text = rest
@@ -214,7 +212,7 @@ def _cells(lines: Iterator[str], delimiter: str) -> Iterator[_Cell]:
 
 
 class Column(NamedTuple):
-    """Where a value stands in a record: in one cell, or an array of a shape in several."""
+    """The indices of a value's cells in a record; `shape` is None for a single cell."""
 
     cells: tuple[int, ...]
     shape: tuple[int, ...] | None
@@ -223,14 +221,14 @@ class Column(NamedTuple):
 class Header:
     """The columns of a table.
 
-    Columns `w.0`, `w.1`, ... are the elements of an array `w`, where no column has that name; one
-    without a name is passed over.
+    Columns `w.0`, `w.1`, ... are the elements of an array `w`, unless a column is named `w`.
+    Columns without a name are ignored.
 
     Fields:
-        titles: What stands in the header.
-        names: The same by the names of the inputs that they give.
-        columns: The values by name.
-        record: The header's own record; None where the names are from elsewhere.
+        titles: The names in the header.
+        names: The same as names of inputs.
+        columns: The column or columns of each value, by name.
+        record: The header's own record; None if an option gives the names.
         dialect: How the table is written.
     """
 
@@ -250,14 +248,14 @@ class Header:
         self.columns = _columns(self.names)
 
     def column(self, name: str) -> Column | None:
-        """The column or array of a name, or the column that is an element of an array."""
+        """The columns of a value, or of one element of an array; None if there is no such name."""
         found = self.columns.get(name)
         if found is None and name in self.names:
             return Column((self.names.index(name),), None)
         return found
 
     def check(self, names: frozenset[str]) -> None:
-        """Hold the columns of the arrays among these names to be all of their elements.
+        """Check that the arrays among these names have all their elements.
 
         Raises:
             InputError: If some are missing.
@@ -276,10 +274,10 @@ class Header:
         return self.record.source, self.record.span(self.delimiter, index)
 
     def value(self, record: Record, name: str, column: Column) -> Any:
-        """The value of a column in a record: a number; a list for an array or a cell with a list.
+        """A value in a record: a number, or a list for an array or for a cell with a list.
 
         Raises:
-            InputError: At the cell that holds no number.
+            InputError: At a cell that is not a number.
         """
         if column.shape is None:
             return self._number(record, name, column.cells[0])
@@ -289,8 +287,8 @@ class Header:
         return found
 
     def arrays(self, lines: bytes, names: Collection[str]) -> dict[str, Any] | None:
-        """The columns of these names, of lines that are a record each, as arrays with the records
-        first; None where the lines are none, or have to be read one by one.
+        """The columns for these names in lines of one record each, as arrays with the records
+        first; None if there are no lines, or they need a reading one by one.
         """
         from gradcli.formats.readers.float_columns import float_columns
 
@@ -313,7 +311,7 @@ class Header:
 
     @property
     def is_recorded(self) -> bool:
-        """Whether another gradcli has written it, with the errors of rows."""
+        """True if gradcli wrote the table, with a column of errors."""
         return len(self.names) > 1 and self.names[0] == "row" and self.names[-1] == "error"
 
     def _number(self, record: Record, name: str, index: int) -> Any:
@@ -327,17 +325,17 @@ class Header:
             raise no_number(text, f" in column `{name}`", error, source, span) from None
 
     def _written(self, text: str) -> Any:
-        """The number that a cell holds in its own way of writing."""
+        """The number in a cell, written in the table's dialect."""
         if text.strip() in self.dialect.missing:
             return math.nan
         point = self.dialect.decimal
         return number(text if point == "." else text.replace(point, ".", 1))
 
     def fits(self, record: Record) -> None:
-        """Hold a record to have as many cells as the header.
+        """Check that a record has as many cells as the header.
 
         Raises:
-            InputError: At its end, or at the first cell that is too much.
+            InputError: At its end, or at its first extra cell.
         """
         count, wanted = len(record.cells), len(self.names)
         if count == wanted:
@@ -371,7 +369,7 @@ def _columns(names: Sequence[str]) -> dict[str, Column]:
 
 
 def header_of(record: Record, delimiter: str, dialect: Dialect = USUAL) -> Header:
-    """The header that a record is.
+    """The header in a record.
 
     Raises:
         InputError: If it has no names, or a name twice.
@@ -409,7 +407,7 @@ def header_of(record: Record, delimiter: str, dialect: Dialect = USUAL) -> Heade
 
 
 def no_number(text: str, where: str, error: ValueError, source: Source, span: Span) -> InputError:
-    """A cell or word that is no number."""
+    """The error for a cell or word that is not a number."""
     word = text.strip()
     shown = f"`{word[:40]}`{where}"
     if isinstance(error, TooLarge):
@@ -422,14 +420,14 @@ def no_number(text: str, where: str, error: ValueError, source: Source, span: Sp
 
 
 def _list(text: str, source: Source, span: Span) -> Any:
-    """The list in a cell: numbers in brackets, each as a cell may hold it.
+    """The list in a cell: numbers in brackets, written as in any cell.
 
     Raises:
-        InputError: At the place where it is broken.
+        InputError: Where it is broken.
     """
     base = span.start + source.text.startswith('"', span.start)
     holders: list[list[Any]] = [[]]
-    before = ","  # the bracket or comma before, or `1` where a value was
+    before = ","  # the bracket or comma before, or `1` for a value
     for found in re.finditer(r"[\[\],]|[^\[\],\s]+", text):
         word, place = found[0], Span(base + found.start(), base + found.end())
         opens = before != "1" and (word not in ("]", ",")) and (len(holders) > 1 or word == "[")

@@ -1,5 +1,6 @@
-"""Results as tables: a column for each number, named after the field and its index: `grad.w.0`.
-Vectors of one length are columns, with a record for each of their elements.
+"""Results as tables: a column for each number, named after its field and index: `grad.w.0`.
+
+Vectors of one length become columns, with a record for each of their elements.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ DELIMITERS = {"csv": ",", "tsv": "\t"}
 
 
 def table(values: Mapping[str, Value]) -> Iterator[list[str]]:
-    """The names of the columns, then the records: one for each element where all values are arrays
-    or lists of one first size, else one alone.
+    """The header, then the records: one for each element if all values have one first size, else
+    one.
     """
     parts = {name: plain_value(value) for name, value in values.items()}
     rows = [dict(values)]
@@ -26,7 +27,7 @@ def table(values: Mapping[str, Value]) -> Iterator[list[str]]:
 
 
 def are_columns(values: Iterable[Any]) -> bool:
-    """Whether all values are lists or tuples of one length above 0."""
+    """True if all values are lists or tuples of one positive length."""
     sizes = {len(v) if isinstance(v, (list, tuple)) else 0 for v in values}
     return len(sizes) == 1 and max(sizes) > 0
 
@@ -35,7 +36,7 @@ def header(values: Mapping[str, Value]) -> list[str]:
     """The names of the columns."""
     names: list[str] = []
     for name, value in values.items():
-        if type(value) is float:  # most are
+        if type(value) is float:  # most values
             names.append(name)
         else:
             names += _columns(name, value)
@@ -46,7 +47,7 @@ def cells(values: Mapping[str, Value]) -> list[str]:
     """The record's texts: floats that read back to the same bits, nan, inf, -inf; None is empty."""
     texts: list[str] = []
     for value in values.values():
-        if type(value) is float:  # most are
+        if type(value) is float:  # most values
             texts.append(float.__repr__(value))
         else:
             texts += _texts(value)
@@ -54,9 +55,7 @@ def cells(values: Mapping[str, Value]) -> list[str]:
 
 
 def record(texts: Sequence[str], delimiter: str) -> str:
-    """One line. A text with the delimiter, a quote or a line end in it is quoted, as RFC 4180
-    has it.
-    """
+    """One line. A text with the delimiter, a quote or a line end is quoted as in RFC 4180."""
     line = delimiter.join(texts)
     if '"' in line or "\n" in line or "\r" in line or line.count(delimiter) >= len(texts):
         line = delimiter.join(_quoted(text, delimiter) for text in texts)

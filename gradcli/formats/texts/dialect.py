@@ -8,14 +8,14 @@ from gradcli.record import Record
 
 
 class Dialect(Record):
-    """The dialect of a table, as options describe it.
+    """The dialect of a table, as given by options.
 
     Fields:
-        columns: The names of its columns; None where a header tells them.
-        renamed: Names of inputs by those of columns, or of keys, that give them.
-        missing: Cells that stand for nan, without the blanks about them.
-        separator: What stands between cells; None for what the suffix or the header tells.
-        decimal: What stands before decimals.
+        columns: The names of its columns; None if its header has them.
+        renamed: The input that a column or key of another name gives.
+        missing: Texts of cells, without blanks around them, that stand for nan.
+        separator: The text between cells; None if the suffix or the header decides.
+        decimal: The decimal sign.
     """
 
     __slots__ = ("columns", "renamed", "missing", "separator", "decimal")
@@ -27,11 +27,11 @@ class Dialect(Record):
 
     @property
     def has_plain_numbers(self) -> bool:
-        """Whether every cell is a number as gradcli writes it."""
+        """True if cells are written as gradcli writes numbers."""
         return not self.missing and self.decimal == "."
 
     def name(self, column: str) -> str:
-        """The input that a column or key gives, or its own name."""
+        """The input that a column or key gives."""
         return self.renamed.get(column, column)
 
 

@@ -1,4 +1,4 @@
-"""Writing a file so that it is there whole or not at all."""
+"""Write a file completely or not at all."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import IO
 
 
 def name_fault(name: str) -> str | None:
-    """Why no file can have a name, None if one can."""
+    """Why no file can have a name; None if one can."""
     try:
         bare = os.fsencode(name)
     except UnicodeEncodeError:
@@ -30,11 +30,11 @@ def write_atomically(path: str, data: bytes) -> None:
 
 @contextmanager
 def replacing(path: str) -> Iterator[IO[bytes]]:
-    """A temporary file beside `path` that takes its place when all has been written to it; after
-    an error nothing is left of it.
+    """A temporary file next to `path` that replaces it once it is complete, and is deleted after an
+    error.
 
-    An existing file keeps its mode, a link keeps pointing where it does, and what is no regular
-    file (a pipe) is written to directly.
+    An existing file keeps its mode, and a link its target. Anything but a regular file, such as a
+    pipe, is written directly.
 
     Raises:
         OSError: If the file cannot be written.
@@ -51,7 +51,7 @@ def replacing(path: str) -> Iterator[IO[bytes]]:
     folder, name = os.path.split(target)
     temporary = os.path.join(folder, f".{name[:100]}.{os.urandom(6).hex()}.tmp")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
-    descriptor = os.open(temporary, flags, 0o666)  # the umask makes this the usual mode
+    descriptor = os.open(temporary, flags, 0o666)  # before the umask
     try:
         with open(descriptor, "wb") as file:
             yield file

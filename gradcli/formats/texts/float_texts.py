@@ -1,6 +1,6 @@
-"""The texts of many floats, which are those that `repr` gives: by orjson where it is installed.
+"""The texts of many floats as `repr` writes them, by orjson if it is installed.
 
-orjson writes the same digits, and numbers from 1e-4 up to 1e16 in the same way; `repr` the others.
+orjson writes the same digits, and the same text from 1e-4 to 1e16; `repr` writes the others.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import Any
 
-_LEAST, _MOST = 1e-4, 1e16  # between which `repr` writes no exponent
-_FEW = 100  # numbers that are soon written one by one
+_LEAST, _MOST = 1e-4, 1e16  # `repr` writes no exponent between them
+_FEW = 100  # few numbers are faster one by one
 
 
 def texts(column: Any) -> list[str]:
-    """The texts of an array of floats, ints or bools as tables have them."""
+    """The texts of an array of floats, ints or bools for a table."""
     if column.dtype.kind == "f" and len(column) > _FEW:
         return records([column], ",").splitlines()
     found = [repr(x) for x in column.tolist()]
@@ -22,7 +22,7 @@ def texts(column: Any) -> list[str]:
 
 
 def records(columns: Sequence[Any], delimiter: str) -> str:
-    """The records of a table of arrays, a line each."""
+    """The records of a table of arrays, one a line."""
     if len(columns) * len(columns[0]) <= _FEW or any(c.dtype.kind != "f" for c in columns):
         written = map(delimiter.join, zip(*map(texts, columns), strict=True))
         return "".join([f"{line}\n" for line in written])
@@ -38,7 +38,7 @@ def records(columns: Sequence[Any], delimiter: str) -> str:
 
 
 def repeated(text: str, count: int) -> Any:
-    """A column of one text; an array where that is the text of a float."""
+    """A column that repeats one text; an array of floats if it is the text of one."""
     import numpy as np
 
     try:
@@ -63,7 +63,7 @@ def _records(rows: Any) -> bytes:
 
 
 def _usual(rows: Any) -> bytes:
-    """Rows of numbers that orjson writes as `repr` does."""
+    """A mask of the rows whose numbers orjson writes like `repr`."""
     import orjson
 
     if not len(rows):

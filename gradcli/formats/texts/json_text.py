@@ -10,7 +10,7 @@ from gradcli.source import Source, Span
 
 
 def diagnostic_json(diagnostic: Diagnostic) -> str:
-    """A diagnostic as a one-line JSON object; fields of a missing place are null."""
+    """A diagnostic as a one-line JSON object; the place's fields are null if there is none."""
     labels = [
         json_object({**_range(diagnostic.source, label.span), "text": quote(label.text)})
         for label in diagnostic.labels
@@ -31,7 +31,7 @@ def diagnostic_json(diagnostic: Diagnostic) -> str:
 
 
 def warning_json(diagnostic: Diagnostic) -> str:
-    """A warning as the results hold it: code, message and place."""
+    """A warning in the JSON of a result: code, message and place."""
     file, line, column = diagnostic.place or (None, None, None)
     place = {"file": literal(file), "line": literal(line), "column": literal(column)}
     return json_object({**fields_json(diagnostic, ("code", "message")), **place})
@@ -45,15 +45,15 @@ def _range(source: Source | None, span: Span | None) -> dict[str, str]:
 
 
 def fields_json(record: object, names: Iterable[str]) -> dict[str, str]:
-    """Some fields of a record, by their names, written."""
+    """Some fields of a record as JSON texts, by name."""
     return {name: literal(getattr(record, name), json=True) for name in names}
 
 
 def json_object(fields: Mapping[str, str]) -> str:
-    """A JSON object of fields whose values are written already."""
+    """A JSON object of fields that are JSON texts already."""
     return f"{{{','.join(f'{quote(name)}:{text}' for name, text in fields.items())}}}"
 
 
 def array(texts: Iterable[str]) -> str:
-    """A JSON array of elements that are written already."""
+    """A JSON array of elements that are JSON texts already."""
     return f"[{','.join(texts)}]"

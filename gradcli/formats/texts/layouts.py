@@ -1,7 +1,6 @@
 """Layouts of tables: CSV, TSV and Markdown.
 
-A layout takes the names of the columns first, then record after record, so that no table has to be
-in memory whole.
+A layout takes the header first, then record after record, so that no table has to fit in memory.
 """
 
 from __future__ import annotations
@@ -24,11 +23,11 @@ class Layout:
         raise NotImplementedError
 
     def records(self, columns: Sequence[Any]) -> str:
-        """Many records, of columns that are lists of texts or arrays of numbers."""
+        """Many records, given as columns: lists of texts or arrays of numbers."""
         return "".join(map(self.record, zip(*map(texts_of, columns), strict=True)))
 
     def end(self) -> bytes:
-        """The bytes behind the last record."""
+        """The bytes after the last record."""
         return b""
 
 
@@ -64,7 +63,7 @@ class _Tsv(_Delimited):
 
 
 class _Markdown(Layout):
-    """A table as GitHub's Markdown has it, numbers at the right."""
+    """A table in GitHub's Markdown, with numbers on the right."""
 
     def head(self, names: Sequence[str]) -> str:
         return f"{self.record(names)}|{'---:|' * len(names)}\n"

@@ -1,4 +1,4 @@
-"""Values as literals: `[1.3333333333333333,2.0]`, in JSON's spelling or for people's scripts."""
+"""Values as literals such as `[1.3333333333333333,2.0]`, in the spelling of JSON or of scripts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gradcli.results import Value
 
 
 class _Punctuation(str):
-    """A piece of finished text among values still to be written."""
+    """A finished piece of text among values that are still to be written."""
 
     __slots__ = ()
 
@@ -27,12 +27,12 @@ def literal(value: Value, *, json: bool = False) -> str:
     """A value on one line, without spaces. Floats read back to the same bits.
 
     Args:
-        value: What a program computed.
-        json: Write numbers that are not finite as JSON strings; otherwise as nan, inf, -inf.
+        value: A value that a program computed.
+        json: True to write nan and infinities as JSON strings, not as nan, inf, -inf.
     """
     parts: list[str] = []
     todo = [value]
-    while todo:  # not by recursion: a program can nest lists to any depth
+    while todo:  # no recursion: a program can nest lists to any depth
         item = todo.pop()
         if type(item) is _Punctuation:
             parts.append(item)
@@ -64,7 +64,7 @@ def literal(value: Value, *, json: bool = False) -> str:
 
 
 def numbers(value: Value) -> Iterator[str]:
-    """The numbers in a value in row-major order, as texts; a string stands for itself."""
+    """The numbers in a value in row-major order, as texts; a string is left as it is."""
     todo = [value]
     while todo:
         item = todo.pop()
@@ -80,16 +80,14 @@ def numbers(value: Value) -> Iterator[str]:
 
 
 def _is_large(value: Any) -> bool:
-    """Whether a value is an array that is written part by part: as Python's numbers and their
-    texts it takes fifteen times its memory, and nothing stops NumPy while it makes them.
+    """True for an array to write part by part. As Python numbers with their texts it would take 15
+    times its memory, and NumPy cannot be interrupted while it makes them.
     """
     return hasattr(value, "dtype") and value.size > _MOST_TOGETHER and value.ndim > 0
 
 
 def _split(array: Any) -> list[Any]:
-    """A large array as blocks of so many rows as are written together; as its rows, if one of them
-    is large itself.
-    """
+    """A large array as blocks of rows, or as single rows if these are large themselves."""
     count = _MOST_TOGETHER * len(array) // array.size
     if count == 0:
         return list(array)
@@ -97,13 +95,13 @@ def _split(array: Any) -> list[Any]:
 
 
 def _inner(part: Any, ndim: int, json: bool) -> str:
-    """The text of a part of an array with `ndim` dimensions, without the array's brackets."""
+    """The text of an array's part, without the brackets of the array of `ndim` dimensions."""
     text = literal(part, json=json)
     return text if part.ndim < ndim else text[1:-1]
 
 
 def quote(text: str) -> str:
-    """A string as JSON writes it; what does not print, or prints as nothing, as its escape."""
+    """A JSON string, with escapes for characters that are not printable."""
     if text.isprintable() and '"' not in text and "\\" not in text:
         return f'"{text}"'
     return f'"{"".join(map(_escape, text))}"'
@@ -112,7 +110,7 @@ def quote(text: str) -> str:
 def plain_value(value: Value) -> Any:
     """A NumPy array or scalar as Python numbers in lists, anything else as it is.
 
-    A float32 or float16 becomes the double whose shortest text is that of it.
+    A float32 or float16 becomes the double with the same shortest text.
     """
     if not hasattr(value, "dtype"):
         return value

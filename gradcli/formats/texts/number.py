@@ -1,4 +1,4 @@
-"""Numbers as files write them."""
+"""Read numbers as files write them."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ class TooLarge(ValueError):
 
 
 def number(text: str) -> int | float | bool:
-    """The number that a text is, blanks around it aside.
+    """The number in a text, with blanks around it ignored.
 
     Raises:
-        ValueError: If it is none; TooLarge if no float can hold it.
+        ValueError: If it is not a number; TooLarge if no float can hold it.
     """
     text = text.strip()
     word = WORDS.get(text)
     if word is not None:
         return word
-    if "_" in text or not text.isascii():  # which Python takes for a number
+    if "_" in text or not text.isascii():  # Python would accept it
         raise ValueError(text)
     return whole(text) if text.lstrip("+-").isdigit() else real(text)
 
 
 def whole(text: str) -> int | float:
-    """The number that digits are: an int, or a float where 64 bits do not hold it."""
+    """The number in a text of digits: an int, or a float if it exceeds 64 bits."""
     if len(text) < 19 or (len(text) < 21 and int(text) in INTS):
         return int(text)
     return real(text)
 
 
 def real(text: str) -> float:
-    """The float that a text is."""
+    """The float in a text."""
     value = float(text)
     if math.isinf(value) and any(map(str.isdigit, text)):
         raise TooLarge(text)

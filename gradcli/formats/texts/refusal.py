@@ -1,4 +1,4 @@
-"""Errors for values from outside that cannot be read."""
+"""Errors for values from files that cannot be read."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gradcli.formats.texts.file import name_fault
 from gradcli.signatures import signature
 from gradcli.source import Source, Span
 
-_SHOWN = 8  # names in a message
+_SHOWN = 8  # names shown in a message
 
 
 def refused(
@@ -20,19 +20,19 @@ def refused(
     notes: tuple[str, ...] = (),
     help: str | None = None,
 ) -> InputError:
-    """A file, or a place in it, that is no input."""
+    """An error for a file, or for a place in it."""
     return InputError(Diagnostic("bad-input", message, source, span, notes=notes, help=help))
 
 
 def unreadable(name: str, error: Exception) -> InputError:
-    """A file that cannot be opened or read."""
+    """The error for a file that cannot be opened or read."""
     reason = getattr(error, "strerror", None) or name_fault(name) or str(error)
     text = f"cannot read `{name}`: {reason[:1].lower()}{reason[1:]}"
     return InputError(Diagnostic("unreadable-file", text))
 
 
 def check_text(name: str, data: bytes) -> None:
-    """Hold a file to be no image, archive or text in another encoding, as its first bytes tell.
+    """Refuse an image, an archive or text in another encoding, by the file's first bytes.
 
     Raises:
         InputError: If it is one.
@@ -48,7 +48,7 @@ def no_input(
     source: Source | None = None,
     span: Span | None = None,
 ) -> InputError:
-    """Values by name of which none is an input."""
+    """The error for values by name if no name is an input."""
     wanted = sorted(inputs)
     notes = (
         f"it has {first_names(names)}",

@@ -1,10 +1,9 @@
-"""The shortest texts of many floats that read back to the same bits, which are those of `repr`.
+"""The shortest texts of many floats that read back to the same bits, equal to `repr`'s.
 
-A float from 1e-4 up to 1e16 times a power of ten, itself a float, is the exact sum of two floats.
-The first 15, 16 or 17 digits of that are the shortest text if they lie within half the distance to
-the next float. Below a power of two the next is nearer, but the powers from 1e-4 to 1e16
-have at most 16 digits, which are exact. Where it is too close to call, and for all other floats,
-`repr` is asked.
+A float from 1e-4 to 1e16, times a power of ten that is a float itself, is the exact sum of two
+floats. Its first 15, 16 or 17 digits are the shortest text if they lie within half the distance to
+the next float. Below a power of two the next float is closer, but the powers from 1e-4 to 1e16 have
+at most 16 digits, which are exact. Close calls and all other floats are left to `repr`.
 """
 
 from __future__ import annotations
@@ -13,19 +12,19 @@ from typing import Any
 
 import numpy as np
 
-_LEAST, _MOST = 1e-4, 1e16  # between which `repr` writes no exponent
+_LEAST, _MOST = 1e-4, 1e16  # `repr` writes no exponent between them
 _POWERS = np.array([10.0**k for k in range(-4, 17)])
-_SCALES = np.array([10.0 ** (20 - k) for k in range(20)])  # to 17 digits, by the power
+_SCALES = np.array([10.0 ** (20 - k) for k in range(20)])  # by power: the factor to 17 digits
 _SPLIT = 2.0**27 + 1.0
 _HIGH = _SCALES * _SPLIT - (_SCALES * _SPLIT - _SCALES)
 _LOW = _SCALES - _HIGH
 _CLOSE = 1e-6
 _FOUR = np.array([list(b"%04d" % k) for k in range(10_000)], np.uint8).view(np.uint32).ravel()
-_WIDTH = 25  # signs of the longest text, and one that separates
+_WIDTH = 25  # characters of the longest text, and a delimiter
 
 
 def delimited(rows: Any, delimiter: bytes) -> bytes:
-    """The texts of a matrix of floats, between delimiters, a row a line."""
+    """The texts of a matrix of floats: a row a line, with delimiters between numbers."""
     flat = np.ascontiguousarray(rows, np.float64).ravel()
     sizes = np.abs(flat)
     is_zero = sizes == 0.0
@@ -51,8 +50,8 @@ def delimited(rows: Any, delimiter: bytes) -> bytes:
 
 
 def _digits(x: Any) -> tuple[Any, Any, Any]:
-    """17 digits of floats as ints, zeros behind the shortest; the power of ten of the first; and
-    where it is sure that these are it.
+    """17 digits of each float as an int, zeros after the shortest; the power of ten of the first
+    digit; and a mask of the floats whose digits are certain.
     """
     place = np.searchsorted(_POWERS, x, "right") - 1
     high = x * (scale := _SCALES[place])
@@ -82,8 +81,8 @@ def _digits(x: Any) -> tuple[Any, Any, Any]:
 
 
 def _laid_out(digits: Any, power: Any) -> tuple[Any, Any]:
-    """The signs of texts, behind a place for a minus, and where each ends."""
-    order = np.argsort(power.astype(np.int8), kind="stable")  # so that points stand together
+    """The characters of each text, after a place for a minus sign, and where it ends."""
+    order = np.argsort(power.astype(np.int8), kind="stable")  # groups equal positions of the point
     digits, power = digits[order], power[order]
     groups = np.empty((len(digits), 5), np.uint32)
     rest = digits

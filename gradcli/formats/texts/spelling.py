@@ -1,4 +1,4 @@
-"""Names in a file that are near those of inputs which nobody gives: misspelt, most likely."""
+"""Find names in a file that are probably misspelt names of inputs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import zip_longest
 from gradcli.errors import Diagnostic, InputError, slips
 from gradcli.source import Source, Span
 
-_SHORTEST = 4  # letters of names of which one may be another, misspelt
+_SHORTEST = 4  # letters: a shorter name is not compared
 
 
 def check_spelling(
@@ -19,18 +19,18 @@ def check_spelling(
     source: Source | None = None,
     span: Span | None = None,
 ) -> None:
-    """Refuse values by name if one that is no input seems to be meant for one.
+    """Refuse values by name if one seems to be meant for another input.
 
     Args:
-        what: What gives the values, as messages call it.
-        given: The names that it has values for.
+        what: The source of the values, for messages.
+        given: The names that have values.
         inputs: The inputs of the program.
-        left: Those that would stay at their defaults.
-        source: The text of the values, if it is a line of many.
-        span: Where they stand in it.
+        left: Inputs that would keep their defaults.
+        source: The text of the values, if it is one line of many.
+        span: Their place in it.
 
     Raises:
-        InputError: If a name is near one that is left.
+        InputError: If a name that is not an input is near one in `left`.
     """
     unknown = [name for name in given if name not in inputs]
     for wanted in left:
@@ -42,8 +42,8 @@ def check_spelling(
 
 
 def is_near(a: str, b: str) -> bool:
-    """Whether two names are one but for case and blanks, or one edit apart if they are not short: a
-    letter more, less, another, or two that have changed places. Digits tell names apart on purpose.
+    """True if two names are equal except for case and blanks, or one edit apart if they are not
+    short. A digit is never an edit: digits tell names apart on purpose.
     """
     a, b = ("".join(name.casefold().split()) for name in (a, b))
     if a == b:

@@ -1,4 +1,4 @@
-"""Results of `gradcheck` for pipes: a line a check, CSV, JSON."""
+"""Results of `gradcheck` for pipes: one check a line, CSV, JSON."""
 
 from __future__ import annotations
 
@@ -14,14 +14,12 @@ _COLUMNS = (*_FIELDS, "note", "line", "truncation", "rounding", "kind")
 
 
 def verdict(check: Checked) -> str:
-    """`ok`, `FAIL`, or why neither can be said: `kink`, `cut`, `non-finite`, `symmetric`,
-    `unsure`.
-    """
+    """`ok`, `FAIL`, or the note: `kink`, `cut`, `non-finite`, `symmetric`, `unsure`."""
     return check.note or ("ok" if check.passed else "FAIL")
 
 
 class ChecksParts(ValueParts):
-    """Of one answer a record for each check; of a row among many whether it passed, and its worst
+    """A record for each check of one answer; for a row among many, whether it passed and its worst
     check.
     """
 
@@ -45,7 +43,7 @@ class ChecksParts(ValueParts):
         }
 
     def records(self) -> Iterator[Sequence[str]]:
-        """A header and a record a check, whose kind is `input` or `rule`."""
+        """A header, and a record for each check, whose kind is `input` or `rule`."""
         yield _COLUMNS
         for kind, checks in (("input", self.result.checks), ("rule", self.result.rules)):
             for check in checks:
@@ -53,7 +51,7 @@ class ChecksParts(ValueParts):
                 yield [v if isinstance(v, str) else literal(v) for v in values]
 
     def lines(self) -> str:
-        """Input, order, mode, error, allowed and verdict, between tabs; own rules last."""
+        """Input, order, mode, error, allowed and verdict, separated by tabs; own rules last."""
         rows = (
             (c.input, str(c.order), c.mode, literal(c.error), literal(c.allowed), verdict(c))
             for c in (*self.result.checks, *self.result.rules)

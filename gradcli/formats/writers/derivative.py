@@ -1,4 +1,4 @@
-"""The parts of derivatives: values by name, such as `loss`, `grad.w` and `hessian.w.b`."""
+"""Derivatives as values by name, such as `loss`, `grad.w` and `hessian.w.b`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gradcli.results import Derivative, Several, Value
 
 
 class DerivativeParts(ValueParts):
-    """The result's value by its name, then the derivatives."""
+    """The result's value, then its derivatives."""
 
     result: Derivative | Several
 
@@ -46,5 +46,5 @@ class DerivativeParts(ValueParts):
         return super().lines() + kinks_plain(kinks)
 
     def _values(self) -> dict[str, Any]:
-        """The answer without its texts."""
+        """The answer without the name of its mode."""
         return {name: v for name, v in self.result.answer.items() if name != "mode"}

@@ -10,7 +10,7 @@ from gradcli.results import Declared, Findings
 
 
 class FindingsParts(Parts):
-    """Findings, and the inputs of the programs."""
+    """Findings, and the inputs of the checked programs."""
 
     result: Findings
 
@@ -22,11 +22,11 @@ class FindingsParts(Parts):
         }
 
     def diagnostics(self) -> str:
-        """A JSON object a line for each finding that people are shown."""
+        """A line of JSON for each finding that people are shown."""
         return "".join(f"{diagnostic_json(d)}\n" for d in self.result.shown)
 
     def annotations(self) -> str:
-        """A line for each, as GitHub's jobs take annotations ("Workflow commands", its docs)."""
+        """A line for each finding in GitHub's annotation syntax (its docs: "Workflow commands")."""
         return "".join(f"{_annotation(finding)}\n" for finding in self.result.shown)
 
 
@@ -48,6 +48,6 @@ def _annotation(finding: Diagnostic) -> str:
 
 
 def _escaped(text: str, also: str = "") -> str:
-    for sign in f"%\r\n{also}":  # the percent sign first: the others bring new ones
+    for sign in f"%\r\n{also}":  # the percent sign first: the others add new ones
         text = text.replace(sign, f"%{ord(sign):02X}")
     return text

@@ -1,6 +1,4 @@
-"""The forms of output and the views of results, two tables: a form says how something is written, a
-view what of a result, and in which forms.
-"""
+"""Two tables: forms of output, and views of results with the forms that they have."""
 
 from __future__ import annotations
 
@@ -17,35 +15,33 @@ if TYPE_CHECKING:
 
 
 class Parts(ABC):
-    """The texts of a result that a form puts together; each view that is written has a class of
-    them. The view's forms say which: each form asks for one.
-    """
+    """The texts of a view from which a form makes its output; each form calls one method."""
 
     def __init__(self, result: Any, look: Look) -> None:
         self.result, self.look = result, look
 
     @abstractmethod
     def json(self) -> dict[str, str]:
-        """The fields of a JSON object, written."""
+        """The fields of a JSON object, as JSON texts."""
 
 
 class ValueParts(Parts):
-    """The parts of a result that is values by name."""
+    """The parts of a view that is a set of values by name."""
 
     @abstractmethod
     def fields(self) -> Mapping[str, Value]:
-        """The value by its name, then all else by its own."""
+        """The result's value first, then all others, by name."""
 
     def found(self) -> Mapping[str, Value]:
-        """The values that the question is about, by name."""
+        """The values that the question asks for, by name."""
         return self.fields()
 
     def numbers(self) -> Iterable[Value]:
-        """The values whose numbers are written one by one."""
+        """The values to write one number a line."""
         return self.found().values()
 
     def records(self) -> Iterator[Sequence[str]]:
-        """The names of the columns of a table, then its records."""
+        """The header of a table, then its records."""
         from gradcli.formats.texts.delimited import table
 
         return table(self.fields())
@@ -58,9 +54,7 @@ class ValueParts(Parts):
 
 
 def named(name: str, value: Any) -> dict[str, Value]:
-    """The values in nested dictionaries, by names such as `hessian.w.b`; another value by its
-    own.
-    """
+    """The values in nested dictionaries by dotted names, such as `hessian.w.b`."""
     if not isinstance(value, dict):
         return {name: value}
     return {
@@ -69,7 +63,7 @@ def named(name: str, value: Any) -> dict[str, Value]:
 
 
 Whole: TypeAlias = Callable[[Any, str], str | bytes]
-"""Writes parts, of a class that has what the form asks for, for a file or "", standard output."""
+"""Writes the parts of a view to a file, or to standard output if its name is ""."""
 
 
 def _json(parts: Parts, path: str) -> str:
@@ -120,15 +114,14 @@ class Form(Record):
     """A form of output.
 
     Fields:
-        name: What it is called.
-        named: Whether --format names it; another option or a suffix asks for it otherwise.
-        suffix: Of the files that are written so where nothing else is asked; "" if of none.
-        also: Of other files that can be.
-        whole: Writes the parts of a view, for a file or for "", standard output; None if it is
-            drawn alone.
-        rows: The form that rows have where this one is asked for; "" if rows have no such form.
-        room: Where there is room for what stands beside a result: "around" it, as lines, for what
-            the program prints, kinks and the graph; "inside" it, as fields; "" for nowhere.
+        name: Its name.
+        named: True if --format has it, False if another option or a suffix selects it.
+        suffix: The suffix of files that have this form by default; "" if there is none.
+        also: A suffix of files that may have it.
+        whole: Writes the parts of a view, given a file's name or ""; None if it is only drawn.
+        rows: The form of rows where this one is selected; "" if rows cannot have it.
+        room: The place for a program's prints, kinks and the graph: "around" the result as lines,
+            "inside" it as fields, "" for none.
     """
 
     __slots__ = ("name", "named", "suffix", "also", "whole", "rows", "room")
@@ -175,11 +168,10 @@ class View(Record):
     """A part of a result that is shown.
 
     Fields:
-        name: Its name, as results have it.
-        forms: Those in which it is shown, the first to a person.
-        drawn: Those of them that `render.looks` has; others are written.
-        parts: The module of this room and its class that has the parts that are written; None if
-            it is drawn alone.
+        name: Its name in results.
+        forms: The forms that it has, the default for people first.
+        drawn: Those that `render.looks` draws; the others are written.
+        parts: Module and class in this folder for the written forms; None if it is only drawn.
     """
 
     __slots__ = ("name", "forms", "drawn", "parts")
@@ -227,7 +219,7 @@ def parts_of(view: str, result: Any, look: Look) -> Any:
 
 @cache
 def _kind(view: str) -> Any:
-    """The class of the parts of a view."""
+    """The class with the parts of a view."""
     where = VIEWS[view].parts
     assert where is not None, f"`{view}` is drawn"
     module, name = where
@@ -235,13 +227,13 @@ def _kind(view: str) -> Any:
 
 
 def suffixes(forms: Sequence[str]) -> dict[str, str]:
-    """The form that each suffix stands for, that of text last."""
+    """The form of each suffix, with `.txt` last."""
     found = {FORMS[name].suffix: name for name in forms if FORMS[name].suffix}
     return dict(sorted(found.items(), key=lambda item: item[0] == _TEXT))
 
 
 def fits(name: str, suffix: str) -> bool:
-    """Whether a file of the suffix can have the form."""
+    """True if a file with the suffix may have the form."""
     return name in FORMS and suffix in (FORMS[name].suffix, FORMS[name].also)
 
 
@@ -251,7 +243,7 @@ def format_names(forms: Sequence[str]) -> tuple[str, ...]:
 
 
 def row_names() -> list[str]:
-    """The forms that rows can have, each by its first name."""
+    """The forms that rows can have, each under its first name."""
     found: dict[str, str] = {}
     for form in FORMS.values():
         if form.rows:
@@ -260,5 +252,5 @@ def row_names() -> list[str]:
 
 
 def alternatives(names: Sequence[str]) -> str:
-    """Names as a text: `csv, tsv or json`."""
+    """Names joined as `csv, tsv or json`."""
     return f"{', '.join(names[:-1])} or {names[-1]}"

@@ -24,7 +24,7 @@ class GraphParts(Parts):
 
 
 def graph_fields(graph: Graph, values: str) -> dict[str, str]:
-    """The fields of its object; values "full", those of large arrays by a "summary", or "none"."""
+    """The JSON fields of a graph. `values` is "full", "summary" for large arrays, or "none"."""
     nodes = (
         json_object(
             {
@@ -48,11 +48,11 @@ def graph_fields(graph: Graph, values: str) -> dict[str, str]:
     }
 
 
-_FEW = 12  # elements of an array that a summary has one by one
+_FEW = 12  # elements: smaller arrays are not summarized
 
 
 def _told(value: Any, values: str) -> str:
-    """A value, or as much of it as is wanted."""
+    """A value as JSON, in full, summarized or null."""
     if values == "none":
         return "null"
     if values == "summary" and getattr(value, "size", 0) > _FEW:

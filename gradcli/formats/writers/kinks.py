@@ -1,4 +1,4 @@
-"""Operations that were evaluated at a kink, as lines and as JSON."""
+"""Operations evaluated at a kink, as lines and as JSON."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ _PLAIN = ("index", "at", "left", "right", "chosen")
 
 
 def kinks_plain(kinks: Sequence[Kinked]) -> str:
-    """`kink`, operation, line, argument, index, the value there, the slopes to either side and the
-    chosen one, between tabs.
+    """Lines of `kink`, operation, line, argument, index, its value, the slopes on either side and
+    the chosen one, separated by tabs.
     """
     rows = (
         ("kink", k.op, str(k.line), k.argument, *(literal(getattr(k, n)) for n in _PLAIN))
@@ -23,7 +23,7 @@ def kinks_plain(kinks: Sequence[Kinked]) -> str:
 
 
 def kinks_json(kinks: Sequence[Kinked] | None) -> dict[str, str]:
-    """The field of the kinks, if they were asked for."""
+    """The JSON field of the kinks, if they were asked for."""
     if kinks is None:
         return {}
     return {"kinks": array(json_object(fields_json(k, k._fields)) for k in kinks)}

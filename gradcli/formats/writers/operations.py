@@ -9,7 +9,7 @@ from gradcli.results import Kink, Operation, Operations
 
 
 class OperationsParts(Parts):
-    """Operations, of one alone all that is known."""
+    """Operations; if there is only one, all that is known of it."""
 
     result: Operations
 
@@ -18,7 +18,9 @@ class OperationsParts(Parts):
         return {"schema": quote("gradcli.ops/1"), "ops": found}
 
     def lines(self) -> str:
-        """`name<TAB>family<TAB>signature<TAB>meaning` lines; of one `field<TAB>text` lines."""
+        """`name<TAB>family<TAB>signature<TAB>meaning` lines; of a single one `field<TAB>text`
+        lines.
+        """
         found = self.result.operations
         if len(found) == 1:
             rows = _told(found[0])

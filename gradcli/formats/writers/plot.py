@@ -10,7 +10,7 @@ from gradcli.views import Curve, PlotResult
 
 
 class CurvesParts(ValueParts):
-    """Vectors of one length, which tables have as columns."""
+    """Vectors of one length, the columns of a table."""
 
     result: PlotResult
 

@@ -1,4 +1,4 @@
-"""The parts of a run: its result by its name, or the names that were asked for."""
+"""The parts of a run: its result, or the names that were asked for."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class RunParts(ValueParts):
         return () if self.result.result is None else self.fields().values()
 
     def lines(self) -> str:
-        """The result as a literal, nothing where the program ends in no value; then the kinks."""
+        """The result as a literal, nothing if the program has no result; then the kinks."""
         return self._values() + self._kinks()
 
     def _values(self) -> str:

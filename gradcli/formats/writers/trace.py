@@ -1,4 +1,4 @@
-"""A trace for pipes: a line an operation, tables, JSON. All operations are there."""
+"""A complete trace for pipes: one operation a line, tables, JSON."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ class TraceParts(Parts):
         }
 
     def records(self) -> Iterator[Sequence[str]]:
-        """Values as they are in JSON."""
+        """The header and the records; values are written as in JSON."""
         yield _COLUMNS
         yield from _records(self.result)
 
     def lines(self) -> str:
-        """The columns of `records` between tabs, without a header."""
+        """The records separated by tabs, without the header."""
         return "".join(f"{chr(9).join(row)}\n" for row in _records(self.result))
 
 

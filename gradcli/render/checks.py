@@ -22,7 +22,7 @@ _NOTES = {
 def checks_view(
     result: GradcheckResult, *, precision: int, width: int, verbose: bool
 ) -> list[Line]:
-    """A row for each input, or for each check if `verbose`; under it the failures and notes."""
+    """A row for each input, or for each check if `verbose`, then the failures and notes."""
     checks = (*result.checks, *result.rules)
     shown = checks if verbose else result.worst_of_each
     lines = table(_columns(shown, precision, verbose), width)
@@ -38,8 +38,8 @@ def checks_view(
 
 
 def _columns(checks: Sequence[Checked], precision: int, every: bool) -> list[Column]:
-    """What is told of each check: both values, or of every check what its allowed error is made of;
-    the order where there are several.
+    """The columns of a table of checks: both values, or the parts of the allowed error if `every`;
+    the order if there are several.
     """
     verdicts = list(map(_verdict, checks))
     several = len({c.order for c in checks}) > 1

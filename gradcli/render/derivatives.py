@@ -1,4 +1,4 @@
-"""The output of derivatives for people: the value of the result, then its derivatives."""
+"""The output of derivatives for people: the result's value, then its derivatives."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from gradcli.results import (
 
 
 def derivative_view(result: Derivative | Several, *, precision: int, width: int) -> list[Line]:
-    """The value of the output, and under it what was asked for; of several one after the other."""
+    """The value of each output, followed by the derivatives that were asked for."""
     if isinstance(result, Several):
         lines: list[Line] = []
         for answer in result.answers:
@@ -50,7 +50,7 @@ def derivative_view(result: Derivative | Several, *, precision: int, width: int)
 
 
 def _parts(answer: Mapping[str, Any], precision: int, width: int) -> list[Line]:
-    """Each value under the one before, and the mode."""
+    """The values one below the other, and the mode."""
     found: list[Line] = []
     for name, value in answer.items():
         if isinstance(value, str):
@@ -78,7 +78,7 @@ def _table(
     precision: int,
     width: int,
 ) -> list[Line]:
-    """A row for each name: its shape, its value where it is known, and the derivatives."""
+    """A row for each name: its shape, its value if it is known, and the derivatives."""
     names = list(next(iter(columns.values())))
     shown = [
         text_column("name", "name", [visible(name) for name in names]),
@@ -93,7 +93,7 @@ def _table(
 
 
 def _blocks(kind: str, values: Mapping[str, Value], precision: int, width: int) -> list[Line]:
-    """`kind.name = value` for each name, with a blank line before what takes several."""
+    """`kind.name = value` for each name, with a blank line before a value of several lines."""
     lines: list[Line] = []
     for name, value in values.items():
         block = named_value(f"{kind}.{name}", value, precision, width)

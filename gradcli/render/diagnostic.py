@@ -1,4 +1,4 @@
-"""A diagnostic as text: its first line, the source with what is marked in it, notes and help."""
+"""A diagnostic as text: its first line, the source with marks, notes and help."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from gradcli.errors import Diagnostic
 from gradcli.render.excerpt import excerpt
 from gradcli.render.text import Line, line_cells, visible, wrapped
 
-_SOURCE_WIDTH = 100  # cells that a line of the source may take where there is no terminal
-_HANGING = 4  # cells before the further lines of a message
+_SOURCE_WIDTH = 100  # cells of a source line without a terminal
+_HANGING = 4  # cells of indentation for further lines of a message
 
 
 def full(
     diagnostic: Diagnostic, terminal: int | None = None, more: str | None = None
 ) -> list[Line]:
-    """The whole message, wrapped at words to the cells of a terminal's line if there is one; last
-    the command that tells more, if there is to be one.
+    """The whole message, wrapped to a terminal's width if there is one, and the command that
+    explains it.
     """
     lines = _wrapped(_first_line(diagnostic), _HANGING, terminal)
     indent = " "
@@ -51,7 +51,7 @@ def _first_line(diagnostic: Diagnostic) -> Line:
 
 
 def _remark(indent: str, kind: str, text: str, terminal: int | None) -> list[Line]:
-    """`= note: text`, the text's further lines under its first."""
+    """`= note: text`, with the text's further lines aligned."""
     first, *rest = map(visible, text.split("\n"))
     hanging = len(indent) + len(kind) + 5
     lines = _wrapped(
@@ -63,8 +63,8 @@ def _remark(indent: str, kind: str, text: str, terminal: int | None) -> list[Lin
 
 
 def _wrapped(line: Line, hanging: int, terminal: int | None) -> list[Line]:
-    """The line, the text of its last segment on several lines if it is too long for the terminal:
-    further ones begin behind `hanging` blanks.
+    """The line, with the text of its last segment wrapped if it is too long for the terminal;
+    further lines are indented by `hanging` blanks.
     """
     if terminal is None or line_cells(line) <= terminal:
         return [line]

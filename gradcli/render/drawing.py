@@ -18,7 +18,7 @@ UNDATED = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
 _OF_FILES = frozenset({"dpi", "bbox_inches", "pad_inches", "transparent", "facecolor", "edgecolor"})
 _MOST = 50_000_000  # pixels of a picture
 _NOTHING = frozenset({"draw", "ioff", "ion", "pause", "use_svg_display"})
-_OUTSIDE = frozenset({"usetex", "fname", "file"})  # what runs LaTeX, and opens a font
+_OUTSIDE = frozenset({"usetex", "fname", "file"})  # `usetex` runs LaTeX, and the others open a font
 _FIXED = {"svg.hashsalt": "gradcli", "svg.fonttype": "none", "figure.max_open_warning": 0}
 _SETTINGS = frozenset(
     {
@@ -37,11 +37,11 @@ _SETTINGS = frozenset(
 class Drawing:
     """Draws what a program plots.
 
-    A figure becomes a file by its `savefig`, else when it is shown or the run ends: `figure-1.png`
-    and so on. No name leads out of the folder.
+    A figure becomes a file when the program calls `savefig`, else when it is shown or the run ends:
+    `figure-1.png` and so on. File names cannot leave the folder.
 
     Args:
-        write: Is told name and bytes of each file.
+        write: Receives the name and the bytes of each file.
 
     Raises:
         UsageError: If matplotlib is not installed.
@@ -54,7 +54,7 @@ class Drawing:
             message = "drawing needs the package `matplotlib`, which is not installed"
             help = "`pip install 'gradcli[plot]'` installs it; without `--plots` nothing is drawn"
             raise UsageError(Diagnostic("missing-extra", message, help=help)) from None
-        logging.getLogger("matplotlib").setLevel(logging.CRITICAL)  # it tells of fonts, say
+        logging.getLogger("matplotlib").setLevel(logging.CRITICAL)  # it reports missing fonts
         self.settings: dict[Any, Any] = {}
         self._write = write
         self._pyplot = pyplot
@@ -82,14 +82,14 @@ class Drawing:
             return self._member(drawn, name)(*args, **named)
 
     def get(self, drawn: Any, name: str) -> Any:
-        """An attribute that has methods, or a scale of colours."""
+        """An attribute with methods, or a colour map."""
         if name in ("style", "plt"):
             return "style" if name == "style" else "pyplot"
         with self._drawing(name):
             return self._member(drawn, name)
 
     def at(self, drawn: Any, index: Any) -> Any:
-        """An item."""
+        """An item of a drawn object."""
         with self._drawing("[]"):
             return drawn[index]
 
@@ -103,7 +103,7 @@ class Drawing:
 
     @contextmanager
     def _drawing(self, name: str) -> Iterator[None]:
-        """With the settings of the program, and matplotlib's errors as the program's."""
+        """Applies the program's settings, and turns matplotlib's errors into the program's."""
         with self._context(_FIXED), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
@@ -114,7 +114,7 @@ class Drawing:
                 yield
             except RunError:
                 raise
-            except Exception as error:  # of any kind: what it is given is the program's
+            except Exception as error:  # of any kind, since the program chooses the arguments
                 said = f"{error}".partition("\n")[0]
                 raise run_error("bad-argument", f"`{name}` cannot be drawn: {said}") from None
 
@@ -123,10 +123,10 @@ class Drawing:
             return getattr(drawn, name)
         return getattr(self._pyplot.cm if name in self._pyplot.colormaps() else self._pyplot, name)
 
-    # --- what matplotlib is not left to do ---------------------------------------------
+    # --- calls that replace matplotlib's -----------------------------------------------
 
     def _use(self, drawn: Any, *names: Any) -> None:
-        """`style.use(name)`: a style that matplotlib brings along. No back end is chosen."""
+        """`style.use(name)`: only styles that come with matplotlib; the back end stays."""
         if drawn == "style":
             flat = names[0] if names and isinstance(names[0], list) else names
             self._styles += [name for name in flat if name in self._pyplot.style.available]
@@ -164,7 +164,7 @@ _OWN: dict[str, Callable[..., None]] = {
 
 
 def _check(name: str, given: Any) -> None:
-    """Refuse what would run a program or open a file."""
+    """Refuse arguments that would run a program or open a file."""
     if isinstance(given, dict):
         wrong = _OUTSIDE.intersection(given)
         wrong |= {k for k, v in given.items() if "font" in str(k) and ":" in str(v)}
@@ -177,7 +177,7 @@ def _check(name: str, given: Any) -> None:
 
 
 def _name(fname: Any, form: Any) -> tuple[str, str]:
-    """The name of a file without any folder, and its form."""
+    """The name of a file without any folder, and its format."""
     name = str(fname).replace("\\", "/").rpartition("/")[2]
     if not isinstance(fname, str) or "\0" in name or not name.strip("."):
         raise run_error("bad-argument", "`savefig` needs the name of a file")
@@ -242,7 +242,7 @@ def _plot(
     figsize: Any = (3.5, 2.5),
     axes: Any = None,
 ) -> None:
-    """Curves in axes of their own, each in a style of its own: over places, or over 0, 1, 2, ..."""
+    """Curves in axes of their own, each in its own style, over their places or over 0, 1, 2, ..."""
     first = _curves(X)
     pairs: list[Any] = [(y,) for y in first] if Y is None else []
     if Y is not None:
@@ -256,7 +256,7 @@ def _plot(
 
 
 def _curves(given: Any) -> list[Any]:
-    """Rows of numbers, of which one may be given alone."""
+    """Rows of numbers, from one row or several."""
     return [*given] if any(getattr(row, "__len__", None) for row in given) else [given]
 
 

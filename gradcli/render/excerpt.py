@@ -1,4 +1,4 @@
-"""The lines of a source that a diagnostic is about, with carets and labels under them."""
+"""The source lines of a diagnostic, with carets and labels under them."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from gradcli.render.text import Line, cells, visible
 from gradcli.source import Source, Span
 
 _TAB = 4
-_WHOLE_SPAN = 4  # a span over more lines than this shows its first and last only
+_WHOLE_SPAN = 4  # a span over more lines shows only its first and last line
 _NARROWEST = 16
 _LABEL = "label"
 
 
 class _Mark(NamedTuple):
-    """What is drawn under one line: columns of its text from 0, the end not among them. The main
-    one has the style of the diagnostic's severity, the others that of a label.
+    """A mark under one line, from column `start` to before `end`, counted from 0. The main mark has
+    the style of the diagnostic's severity, others that of a label.
     """
 
     line: int
@@ -31,7 +31,7 @@ class _Mark(NamedTuple):
 
 
 class _Row(NamedTuple):
-    """A source line as shown: its text and the cell at which each of its columns starts."""
+    """A source line as shown: its text, and the cell at which each of its columns starts."""
 
     text: str
     cell: list[int]
@@ -40,7 +40,7 @@ class _Row(NamedTuple):
 def excerpt(
     diagnostic: Diagnostic, source: Source, span: Span, width: int
 ) -> tuple[list[Line], int]:
-    """The excerpt, at most `width` cells wide where the source is, and its line numbers' width."""
+    """The excerpt, with at most `width` cells of source, and the width of its line numbers."""
     marks = _marks(source, span, diagnostic.label, diagnostic.severity)
     for label in diagnostic.labels:
         marks += _marks(source, label.span, label.text, _LABEL)
@@ -61,10 +61,10 @@ def excerpt(
 
 
 def _marks(source: Source, span: Span, text: str, style: str) -> list[_Mark]:
-    """A mark for each line that is shown of a span; its text goes to the last."""
+    """A mark for each line of a span that is shown; the text belongs to the last."""
     first, start = source.position(span.start)
     last, end = source.position(max(span.start, span.end))
-    if last > first and end == 1:  # up to the end of the line before
+    if last > first and end == 1:  # to the end of the previous line
         last -= 1
         end = len(source.line(last)) + 1
     if first == last:
@@ -97,7 +97,7 @@ def _source_line(
 
 
 def _window(text: str, marks: list[_Mark], room: int) -> tuple[int, int]:
-    """The part of a long line to show: the main mark, with as much around it as there is room."""
+    """The columns of a long line to show: the main mark and as much around it as fits."""
     if len(text) <= room and sum(map(_width, text)) <= room:
         return 0, len(text)
     main = next((m for m in marks if m.main), marks[0] if marks else None)
@@ -129,12 +129,12 @@ def _row(text: str, cut: tuple[bool, bool]) -> _Row:
         piece = " " * (_TAB - at % _TAB) if character == "\t" else visible(character)
         shown.append(piece)
         at += cells(piece)
-    cell += [at, at + 1]  # a mark may stand behind the end
+    cell += [at, at + 1]  # a mark may follow the end of the line
     return _Row("".join(shown) + after, cell)
 
 
 def _drawing(row: _Row, text: str, marks: list[_Mark]) -> list[Line]:
-    """The lines under a source line: marks, the rightmost label beside them, the others below."""
+    """The lines under a source line: the marks with the rightmost label, then the other labels."""
     if not marks:
         return []
     canvas = _underlines(row, text, marks)
@@ -156,8 +156,8 @@ def _drawing(row: _Row, text: str, marks: list[_Mark]) -> list[Line]:
 
 
 def _underlines(row: _Row, text: str, marks: list[_Mark]) -> dict[int, str]:
-    """The character in each cell under a line. Labels cover the main span's carets, and blanks at
-    the ends of what is left of it carry none: `W @ x` with both sides labelled is `- ^ -`.
+    """The character in each cell under a line. Labels cover the main span's carets; blanks at the
+    ends of the rest have no caret: `W @ x` with both sides labelled is `- ^ -`.
     """
     canvas: dict[int, str] = {}
     others = [m for m in marks if not m.main]
@@ -190,7 +190,7 @@ def _draw(canvas: dict[int, str], row: _Row, start: int, end: int, sign: str) ->
 
 
 def _anchor(row: _Row, canvas: dict[int, str], mark: _Mark) -> int:
-    """The cell that a label hangs from: the first of its own signs."""
+    """The cell from which a label hangs: the first that its mark still has."""
     sign = "^" if mark.main else "-"
     span = range(row.cell[mark.start], row.cell[mark.end] + 1)
     return next((cell for cell in span if canvas.get(cell) == sign), row.cell[mark.start])

@@ -1,4 +1,4 @@
-"""Curves as a picture in a file, by matplotlib: the results above, their derivatives below."""
+"""Curves as a picture in a file, by matplotlib: results above, derivatives below."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gradcli.render.ticks import bounds, gaps, pieces
 from gradcli.views import Curve, PlotResult
 
 _SIZE = (7.0, 6.0)  # inches
-_NAMED = 6  # kinks of a curve that have their names above
+_NAMED = 6  # kinks of a curve that are labelled
 _SETTINGS = {"svg.hashsalt": "gradcli", "svg.fonttype": "none", "axes.formatter.useoffset": False}
 
 
@@ -50,7 +50,7 @@ def picture(result: PlotResult, form: str) -> bytes:
 
 
 def _draw(above: Any, below: Any, result: PlotResult, curve: Curve, colour: str) -> None:
-    """A curve and its derivative, its kinks as dotted lines, and what is not finite shaded."""
+    """Draw a curve or a derivative, its kinks as dotted lines, and shade where it is not finite."""
     jumps = [b.at for b in curve.breaks if b.jump is not None]
     turns = [b.at for b in curve.breaks]
     for axes, ys, at in ((above, curve.value, jumps), (below, curve.grad, turns)):
@@ -71,7 +71,7 @@ def _draw(above: Any, below: Any, result: PlotResult, curve: Curve, colour: str)
 
 
 def _bound(axes: Any, ys: Sequence[float]) -> None:
-    """Leave out what is far off, as at a pole."""
+    """Limit the axis to leave out far values, as near a pole."""
     shown, known = bounds(ys), [y for y in ys if math.isfinite(y)]
     if shown is not None and (min(known) < shown[0] or max(known) > shown[1]):
         room = 0.04 * (shown[1] - shown[0])
@@ -79,5 +79,5 @@ def _bound(axes: Any, ys: Sequence[float]) -> None:
 
 
 def _plain(text: str) -> str:
-    """A text without matplotlib's signs of formulas."""
+    """A text that matplotlib does not take for a formula."""
     return text.replace("$", r"\$")

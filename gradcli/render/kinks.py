@@ -1,4 +1,4 @@
-"""The operations evaluated at a kink, as a person sees them."""
+"""The operations evaluated at a kink, for people."""
 
 from __future__ import annotations
 
@@ -38,6 +38,6 @@ def _jump(k: Kinked) -> str:
 
 
 def _turn(k: Kinked) -> str:
-    """The innermost of its turns and calls."""
+    """The innermost of the kink's loop turns and calls."""
     note = k.turns[0] if k.turns else ""
     return note.removeprefix("in the ").replace(" of the loop at ", ", ")

@@ -26,7 +26,7 @@ Drawn: TypeAlias = "list[Line] | str | bytes"
 
 
 def drawn(result: Any, views: Sequence[str], form: str, look: Look) -> Drawn:
-    """Views of a result in a form: lines of one under those of the other."""
+    """Views of a result in a form, one below the other."""
     first, *others = (LOOKS[view, form](result, look) for view in views)
     if not isinstance(first, list):
         assert not others, f"{form} holds one view"
@@ -51,13 +51,13 @@ _USUAL = Look(
 
 
 def text(result: Shown, form: str) -> str:
-    """The text that a command without options shows of a result, without its last line end."""
+    """The text of a result that a command without options prints, without its final line end."""
     found = drawn(result, [result.view], form, _USUAL)
     return (plain_text(found) if isinstance(found, list) else str(found)).removesuffix("\n")
 
 
 def detailed(form: str, look: Look) -> Callable[[Graph], Collection[int]]:
-    """Says, of a graph, of which nodes a form tells more."""
+    """A function that chooses the nodes of a graph whose details a form shows."""
     return (lambda graph: _picture(graph, look).boxes) if form == "html" else lambda graph: ()
 
 
@@ -66,7 +66,7 @@ def _function(module: str, name: str) -> Any:
 
 
 def _view(module: str, function: str, *settings: str) -> Callable[[Any, Look], list[Line]]:
-    """The function of a module that draws a result by some settings."""
+    """The function of a module that draws a result, with some settings bound."""
 
     def drawn(result: Any, look: Look) -> list[Line]:
         view = _function(module, function)
@@ -95,7 +95,7 @@ def _tree(result: GraphResult | RunResult, look: Look) -> list[Line]:
 
 
 def _source(form: str) -> Callable[[GraphResult, Look], str]:
-    """Draws the picture of a graph in another language, by the module of its name."""
+    """A function that draws a graph in the language of a module."""
 
     def drawn(result: GraphResult, look: Look) -> str:
         write = _function(f"graphs.{form}", form)
@@ -122,7 +122,7 @@ def _html(result: GraphResult, look: Look) -> str:
 # traces, curves, operations, findings -------------------------------------------------------------
 
 
-_UNBOUNDED = 1000  # cells of a line where nothing bounds it
+_UNBOUNDED = 1000  # cells of a line, if nothing limits it
 
 
 def _trace(result: TraceResult, look: Look) -> list[Line]:
@@ -173,7 +173,7 @@ LOOKS: dict[tuple[str, str], Callable[[Any, Look], Drawn]] = {
     ("findings", "human"): _findings,
     ("findings", "plain"): _findings,
     ("graph", "tree"): _tree,
-    ("graph", "human"): _tree,  # for `print`
+    ("graph", "human"): _tree,  # used by `print`
     **{("graph", form): _source(form) for form in ("dot", "mermaid", "svg")},
     ("graph", "html"): _html,
     ("trace", "human"): _trace,

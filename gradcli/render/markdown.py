@@ -1,4 +1,4 @@
-"""Markdown laid out for a terminal."""
+"""Lay out Markdown for a terminal."""
 
 from __future__ import annotations
 

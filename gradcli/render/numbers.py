@@ -9,13 +9,13 @@ from typing import Any
 from gradcli.render.text import TIMES, cells, shorten, visible
 from gradcli.results import Value
 
-_ROWS = 6  # a longer matrix shows its first rows and its last
-_DEPTH = 3  # so deep are lists in lists shown
-_LINES = 32  # an array of more dimensions and more rows in all is told by its range
+_ROWS = 6  # rows: a longer matrix shows its first and last ones
+_DEPTH = 3  # nested lists that are shown
+_LINES = 32  # rows: a longer array of more than two dimensions shows its range only
 
 
 def number(value: Any, precision: int) -> str:
-    """A scalar as a person reads it: floats at `precision` significant digits."""
+    """A scalar for people: floats with `precision` significant digits."""
     if isinstance(value, float):
         return f"{value:.{precision}g}"
     if isinstance(value, str):
@@ -24,7 +24,7 @@ def number(value: Any, precision: int) -> str:
 
 
 def shape_of(value: Value) -> tuple[int, ...]:
-    """The shape of an array, or of a list of scalars or of equal rows of them; () for others."""
+    """The shape of an array, or of a list of scalars or of equal rows; () for others."""
     if hasattr(value, "shape"):
         return tuple(value.shape)
     if not isinstance(value, (list, tuple)):
@@ -35,7 +35,7 @@ def shape_of(value: Value) -> tuple[int, ...]:
 
 
 def is_number(value: Value) -> bool:
-    """Whether a value is one number: not a tensor with sizes, a list, a text or None."""
+    """True for one number: not for an array with dimensions, a list, a text or None."""
     return _is_scalar(value) and not isinstance(value, str) and value is not None
 
 
@@ -58,7 +58,7 @@ def block(value: Value, precision: int, width: int) -> list[str]:
 
 
 def align(texts: Sequence[str]) -> list[str]:
-    """The texts padded to one width, numbers with their decimal points under each other."""
+    """The texts padded to one width, with numbers aligned at their decimal points."""
     split = [_at_point(text) for text in texts]
     left = max((cells(before) for before, _ in split), default=0)
     right = max((cells(after) for _, after in split), default=0)
@@ -69,7 +69,7 @@ def align(texts: Sequence[str]) -> list[str]:
 
 
 def aligned(texts: Sequence[str], values: Sequence[Value]) -> list[str]:
-    """The texts of values, those of numbers with their points under each other."""
+    """The texts of values, with those of numbers aligned at their points."""
     column = [*texts]
     rows = [i for i, value in enumerate(values) if is_number(value)]
     for i, text in zip(rows, align([column[i] for i in rows]), strict=True):
@@ -93,7 +93,7 @@ def _is_row(item: Value) -> bool:
 
 
 def _at_point(text: str) -> tuple[str, str]:
-    """A number's text before its point, exponent or comma, and the rest."""
+    """A number's text split at its point, exponent or comma."""
     if text.lstrip("-")[:1].isdigit():
         for index, character in enumerate(text):
             if character in ".e,":
@@ -102,7 +102,7 @@ def _at_point(text: str) -> tuple[str, str]:
 
 
 def _pick(count: int, room: int) -> list[int | None]:
-    """The items to show, of `count` in `room` places; None stands for those left out."""
+    """Indices of the items to show in `room` places; None stands for those left out."""
     if count <= room:
         return list(range(count))
     tail = (room - 1) // 2
@@ -149,7 +149,7 @@ def _matrix(rows: Any, precision: int, width: int) -> list[str]:
 
 
 def _stack(values: Any, precision: int, width: int) -> list[str]:
-    """The blocks of an array of three or more dimensions, one under the other."""
+    """The blocks of an array of three or more dimensions, one below the other."""
     lines = []
     for i, value in enumerate(values):
         inner = block(value, precision, width - 2)
@@ -159,7 +159,7 @@ def _stack(values: Any, precision: int, width: int) -> list[str]:
 
 
 def _entries(value: dict[str, Any], precision: int, width: int) -> list[str]:
-    """A dictionary, a key under the other."""
+    """A dictionary, one key a line."""
     lines = []
     for i, (key, item) in enumerate(value.items()):
         head = f"{'{' if i == 0 else ' '}{visible(repr(key))}: "
@@ -171,8 +171,8 @@ def _entries(value: dict[str, Any], precision: int, width: int) -> list[str]:
 
 
 def _text(value: Any, precision: int, depth: int) -> str:
-    """A value on a line: of a list whose items differ in shape, or a dictionary, scalars and short
-    lists as they are, matrices by their shape.
+    """A value on one line. In an irregular list or a dictionary, scalars and short lists are
+    written out and matrices shown by their shape.
     """
     if _is_scalar(value):
         return number(python_item(value), precision)

@@ -10,12 +10,12 @@ from gradcli.render.numbers import block
 from gradcli.render.text import Line, pad, shorten
 from gradcli.results import Kink, Operation
 
-_COLUMN = 34  # of most signatures
-_WIDEST = 100  # beyond it lines are hard to read
+_COLUMN = 34  # cells of most signatures
+_WIDEST = 100  # cells: longer lines are hard to read
 
 
 def operations_view(operations: Sequence[Operation], *, width: int) -> list[Line]:
-    """A heading for each family; under it a line for each operation."""
+    """A heading for each family, and a line for each of its operations."""
     lines: list[Line] = []
     for family, group in groupby(operations, key=lambda operation: operation.family):
         lines += [[]] if lines else []

@@ -1,4 +1,4 @@
-"""Curves in a terminal, in dots of braille: the results above, their derivatives below."""
+"""Curves in a terminal, drawn with braille dots: results above, derivatives below."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from gradcli.render.text import Line, Segment, cells, shorten, visible
 from gradcli.render.ticks import bounds, gaps, pieces, ticks
 from gradcli.views import Break, Curve, PlotResult
 
-_VALUES, _SLOPES = 12, 9  # lines of the two parts
-_NARROWEST = 12  # cells of a part
+_VALUES, _SLOPES = 12, 9  # lines of the upper and the lower part
+_NARROWEST = 12  # cells of a part's width
 _DIGITS = 6
 _STYLES = ("curve1", "curve2", "curve3", "curve4")
 _HATCH, _KINK, _EMPTY = "░", "◆", "\u2800"
@@ -23,7 +23,7 @@ Panel = list[tuple[str, tuple[float, ...], tuple[float, ...]]]
 
 
 def plot_view(result: PlotResult, *, width: int) -> list[Line]:
-    """The curves, and under them where they have kinks or are not finite.
+    """The curves, and a list of their kinks and of where they are not finite.
 
     Raises:
         UsageError: If the package that makes the dots is not installed.
@@ -58,7 +58,7 @@ def _jumps(curve: Curve) -> tuple[float, ...]:
 
 
 def _value_at(result: PlotResult, curve: Curve, at: float) -> float:
-    """The value at a kink, between those of the points beside it."""
+    """The value at a kink, interpolated between its neighbours."""
     if any(b.at == at and b.jump is not None for b in curve.breaks):
         return math.nan
     near = min(range(len(result.points)), key=lambda i: abs(result.points[i] - at))
@@ -115,7 +115,7 @@ def _line(tick: str, cells_: Sequence[Segment], name: Segment | None) -> Line:
 
 
 def _joined(found: Sequence[Segment]) -> Line:
-    """Neighbours of one style as one segment."""
+    """Adjacent segments of one style joined."""
     line: Line = []
     for text, style in found:
         if line and line[-1][1] == style:
@@ -142,7 +142,7 @@ def _column(points: Sequence[float], room: int) -> Callable[[float], int]:
 
 
 def _names(panel: Panel, low: float, high: float, height: int) -> dict[int, Segment]:
-    """The names of several curves at their last points."""
+    """The names of several curves, each at the last point."""
     found: dict[int, Segment] = {}
     for k, (name, ys, _) in enumerate(panel):
         last = next((y for y in reversed(ys) if math.isfinite(y)), None)
@@ -169,7 +169,7 @@ def _dots(
     room: int,
     height: int,
 ) -> list[str]:
-    """The lines of a curve as texts of braille."""
+    """The lines of a curve as braille texts."""
     try:
         from plotille import Canvas
     except ImportError:
@@ -178,7 +178,7 @@ def _dots(
     if first == last:
         first, last = first - 0.5, last + 0.5
     low, high = shown
-    beyond = (high - low) / (4 * height)  # the highest point is inside
+    beyond = (high - low) / (4 * height)  # so that the highest point is inside
     canvas = Canvas(room, height, first, low, last + (last - first) / (2 * room), high + beyond)
     for piece in curve:
         canvas.point(*piece[0])
@@ -192,7 +192,7 @@ def _dots(
 def _clipped(
     a: tuple[float, float], b: tuple[float, float], low: float, high: float
 ) -> list[tuple[tuple[float, float], tuple[float, float]]]:
-    """The part of a line between two heights, if there is one."""
+    """The part of a line between two heights, or None."""
     (x0, y0), (x1, y1) = a, b
     if max(y0, y1) < low or min(y0, y1) > high:
         return []
@@ -207,7 +207,7 @@ def _clipped(
 
 
 def _axis(points: Sequence[float], label: str, room: int) -> list[Line]:
-    """The axis below with round numbers, and what it is of."""
+    """The axis below the curves, with round numbers and its name."""
     column = _column(points, room)
     edge, texts = ["─"] * room, [" "] * room
     end = -1
@@ -227,7 +227,7 @@ def _axis(points: Sequence[float], label: str, room: int) -> list[Line]:
     ]
 
 
-# what is to be known ------------------------------------------------------------------------------
+# remarks ------------------------------------------------------------------------------------------
 
 
 def _notes(result: PlotResult, width: int) -> list[Line]:
@@ -254,7 +254,7 @@ def _where(over: str, start: float, end: float) -> str:
 
 
 def told(over: str, b: Break) -> str:
-    """A kink in words: its place, and slopes or values to either side."""
+    """A description of a kink: its place, and slopes or values on either side."""
     at = f"at {visible(over)} = {number(b.at, _DIGITS)}"
     if b.jump is not None and not all(map(math.isfinite, b.jump)):
         return f"pole {at}: {number(b.jump[0], 3)} on the left, {number(b.jump[1], 3)} on the right"
@@ -266,7 +266,7 @@ def told(over: str, b: Break) -> str:
 
 
 def needs_extra(package: str) -> UsageError:
-    """The error where a package that draws is not installed."""
+    """The error for a package for drawing that is not installed."""
     message = f"drawing needs the package `{package}`, which is not installed"
     help = "`pip install 'gradcli[plot]'` installs it; `-f csv` gives the numbers without it"
     return UsageError(Diagnostic("missing-extra", message, help=help))

@@ -1,4 +1,4 @@
-"""Records as a table that grows on the terminal."""
+"""Records as a table that grows in the terminal."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from gradcli.render.text import visible
 
 
 class Padded:
-    """Columns under each other, numbers at the right. The first record tells how wide they are, and
-    which hold texts.
+    """Aligned columns, with numbers on the right. The first record decides their widths, and which
+    of them hold texts.
 
     Args:
         precision: Significant digits of numbers.
@@ -20,13 +20,13 @@ class Padded:
         self._precision = precision
 
     def head(self, names: Sequence[str]) -> str:
-        """Note the names of the columns; the first record writes them."""
+        """Keep the header until the first record is written."""
         self._names = names
         self._places: list[str] = []
         return ""
 
     def record(self, texts: Sequence[str]) -> str:
-        """One record; before the first the names."""
+        """One record; the header comes with the first."""
         shown = [_short(text, self._precision) for text in texts]
         if self._places:
             return self._line(shown)
@@ -37,7 +37,7 @@ class Padded:
         return self._line(self._names) + self._line(shown)
 
     def end(self) -> bytes:
-        """The bytes behind the last record: none."""
+        """The bytes after the last record: none."""
         return b""
 
     def _line(self, texts: Sequence[str]) -> str:
@@ -49,7 +49,7 @@ _AROUND = len("-.e-300")
 
 
 def _short(text: str, precision: int) -> str:
-    """A float for people; all else as it is."""
+    """A float for people; anything else as it is."""
     return number(float(text), precision) if _is_float(text) else visible(text)
 
 

@@ -1,4 +1,4 @@
-"""Tables of values: columns side by side where they fit, one entry under the other where not."""
+"""Tables of values: columns side by side if they fit, else the entries one below the other."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from gradcli.render.text import Line, cells, pad, shorten
 from gradcli.results import Value
 
 _GAP = "  "
-_NARROWEST = 10  # a column of values narrower than this says nothing
+_NARROWEST = 10  # cells: a narrower column of values says nothing
 
 
 class Column(NamedTuple):
-    """A column: its heading, the styles of its cells, and these for a width, each lines of text."""
+    """A column: its heading, the styles of its cells, and a function that gives their lines for a
+    width.
+    """
 
     heading: str
     styles: Sequence[str]
@@ -28,12 +30,12 @@ def text_column(heading: str, style: str, texts: Sequence[str]) -> Column:
 
 
 def styled_column(heading: str, styles: Sequence[str], texts: Sequence[str]) -> Column:
-    """A column of texts that are never shortened, each in a style of its own."""
+    """A column of texts that are never shortened, each with its own style."""
     return Column(heading, styles, lambda width: [[text] for text in texts], False)
 
 
 def value_column(heading: str, style: str, values: Sequence[Value], precision: int) -> Column:
-    """A column of values: scalars aligned at their points, tensors cut to the width."""
+    """A column of values: scalars aligned at their points, arrays cut to the width."""
 
     def at(width: int) -> list[list[str]]:
         blocks = [block(value, precision, width) for value in values]
@@ -48,7 +50,7 @@ def value_column(heading: str, style: str, values: Sequence[Value], precision: i
 
 
 def table(columns: Sequence[Column], width: int) -> list[Line]:
-    """The columns that hold anything, within `width` cells. The first names the rows."""
+    """The columns that are not empty, within `width` cells. The first names the rows."""
     filled = [c for c in columns if any(any(cell) for cell in c.at(width))]
     if not filled:
         return []
@@ -90,7 +92,7 @@ def _side_by_side(columns: Sequence[Column], widths: Sequence[int]) -> list[Line
 
 
 def _stacked(columns: Sequence[Column], width: int) -> list[Line]:
-    """Each row as its name and, below, every other column that has something in it."""
+    """Each row as its name and, below, its cells that are not empty."""
     names, *others = columns
     label = max((len(c.heading) for c in others), default=0) + len(_GAP)
     room = max(width - label - len(_GAP), 1)
@@ -101,7 +103,7 @@ def _stacked(columns: Sequence[Column], width: int) -> list[Line]:
         for column, body in zip(others, bodies, strict=True):
             texts = body[index]
             if len(texts) == 1:
-                texts = [texts[0].strip()]  # alone, a number needs no alignment
+                texts = [texts[0].strip()]  # a single number needs no alignment
             heading = column.heading
             for text in filter(None, texts):
                 shown = (shorten(text, room), column.styles[index])

@@ -1,4 +1,4 @@
-"""Styled text before it meets a terminal: lines of segments, measured in terminal cells."""
+"""Styled text without a terminal: lines of segments, measured in terminal cells."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ Line: TypeAlias = list[Segment]
 
 TIMES = "×"
 
-_FIRST_WIDE = "\u0300"  # every character before it takes one cell
+_FIRST_WIDE = "\u0300"  # every character below it takes one cell
 
 
 def plain_text(lines: list[Line]) -> str:
-    """The lines without their styles and without blanks at their ends."""
+    """The lines without styles and trailing blanks."""
     return "".join(f"{''.join(text for text, _ in line).rstrip(' ')}\n" for line in lines)
 
 
 def trimmed(line: Line) -> Line:
-    """The line without blanks at its end."""
+    """The line without trailing blanks."""
     kept = list(line)
     while kept and not kept[-1][0].rstrip(" "):
         kept.pop()
@@ -53,9 +53,9 @@ def line_cells(line: Line) -> int:
 
 
 def visible(text: str) -> str:
-    """The text with every character that does not print, or prints as nothing, as its escape.
+    """The text with escapes for all characters that are not printable.
 
-    So no name or program can send a terminal a command, and what hides in a text is seen.
+    So no name or program can send a terminal a command, and hidden characters become visible.
     """
     return text if text.isprintable() else "".join(map(_visible, text))
 
@@ -75,9 +75,9 @@ def shorten(text: str, width: int) -> str:
 
 
 def wrapped(text: str, first: int, room: int) -> list[str]:
-    """The text in lines of at most `room` cells, the first of `first`, broken at blanks, and inside
-    backticks only where what stands there is longer than a line. A longer word is left whole; the
-    first line may be empty.
+    """The text in lines of at most `room` cells, the first of `first`, broken at blanks. Text in
+    backticks is broken only if it is longer than a line; a longer word stays whole. The first line
+    may be empty.
     """
     lines = [""]
     left = first
@@ -97,13 +97,13 @@ def _words(text: str, room: int) -> Iterator[str]:
 
 
 def bracketed(numbers: Iterable[int]) -> str:
-    """A shape or an index: `[3, 2]`; "" of none."""
+    """A shape or an index: `[3, 2]`; "" if it is empty."""
     text = ", ".join(map(str, numbers))
     return f"[{text}]" if text else ""
 
 
 def pad(text: str, width: int) -> str:
-    """The text with blanks after it up to `width` cells."""
+    """The text padded with blanks to `width` cells."""
     return text + " " * (width - cells(text))
 
 

@@ -1,4 +1,4 @@
-"""The one place that knows what a style looks like, and the only one that loads rich."""
+"""The terminal's colours of all styles; only this module loads rich."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ STYLES = {
 
 
 def text_of(lines: list[Line], *, colour: bool) -> str:
-    """The lines as text to write, with a terminal's colours or without."""
+    """The lines as text to write, with or without a terminal's colours."""
     return _coloured(lines) if colour else plain_text(lines)
 
 

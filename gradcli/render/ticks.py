@@ -1,4 +1,4 @@
-"""Round numbers along an axis, and which part of it is shown."""
+"""Round numbers along an axis, and the part of it that is shown."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 
 def ticks(low: float, high: float, most: int) -> list[float]:
-    """Round numbers from `low` to `high`, at most so many, in steps of 1, 2 or 5."""
+    """At most `most` round numbers from `low` to `high`, in steps of 1, 2 or 5."""
     raw = (high - low) / max(most - 1, 1)
     if not (math.isfinite(raw) and raw > 0):
         return [low]
@@ -22,8 +22,8 @@ def ticks(low: float, high: float, most: int) -> list[float]:
 
 
 def bounds(values: Sequence[float]) -> tuple[float, float] | None:
-    """What is shown of values: all of them, or where few are far off, as at a pole, the others with
-    some room. None where none is finite.
+    """The range of values to show; without the few that are far off, as near a pole. None if no
+    value is finite.
     """
     known = sorted(v for v in values if math.isfinite(v))
     if not known:
@@ -60,7 +60,7 @@ def gaps(points: Sequence[float], values: Sequence[float]) -> list[tuple[float, 
 def pieces(
     points: Sequence[float], values: Sequence[float], jumps: Sequence[float]
 ) -> list[list[tuple[float, float]]]:
-    """A curve as the parts that hang together: finite, and without a jump between two points."""
+    """The connected parts of a curve: finite, and without a jump between two points."""
     found: list[list[tuple[float, float]]] = [[]]
     for x, value in zip(points, values, strict=True):
         last = found[-1]

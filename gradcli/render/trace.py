@@ -1,4 +1,4 @@
-"""The evaluation trace as the table that text books print."""
+"""The evaluation trace as the table of textbooks."""
 
 from __future__ import annotations
 
@@ -11,15 +11,14 @@ from gradcli.results import Value
 from gradcli.views import TraceGap, TraceResult, TraceRow
 
 _GAP = "  "
-_CUTS = (30, 20, 14)  # cells that a value may take, as there is room
-_TEXTS = (60, 40, 28, 20, 16)  # likewise an expression, and the partials
+_CUTS = (30, 20, 14)  # cells of a value, tried in order
+_TEXTS = (60, 40, 28, 20, 16)  # cells of an expression and of the partials, tried in order
 _STYLES = ("name", "", "place", "value", "shape", "grad", "grad")
 
 
 def trace_view(result: TraceResult, *, precision: int, width: int) -> list[Line]:
-    """A line for each operation, under each other what they tell of it; where there is no room
-    without lines, then each operation with all that under it. What it is in, such as a turn of a
-    loop, stands above.
+    """A row for each operation, with aligned columns; the column of lines goes first if they do not
+    fit, then each operation takes several lines. Loop turns and calls stand above their operations.
     """
     headings = ("", "expression", "line", "value", "partials", *result.columns)
     rows = [row for row in result.rows if isinstance(row, TraceRow)]
@@ -41,7 +40,7 @@ def trace_view(result: TraceResult, *, precision: int, width: int) -> list[Line]
 def _columns(
     rows: Sequence[TraceRow], asked: Sequence[str], precision: int, cut: int, text: int
 ) -> list[list[str]]:
-    """The texts of each column, those of values in at most `cut` cells, others in `text`."""
+    """The texts of each column: values in at most `cut` cells, the other ones in `text`."""
     derivatives = [_aligned([getattr(r, name) for r in rows], precision, cut) for name in asked]
     return [
         [visible(r.id) for r in rows],
@@ -71,7 +70,7 @@ def _aligned(values: Sequence[Value], precision: int, cut: int) -> list[str]:
 
 
 def short(value: Value, precision: int, cut: int) -> str:
-    """A value on one line: of a matrix that has no room its shape and range."""
+    """A value on one line; a matrix that does not fit shows its shape and range."""
     shape = shape_of(value)
     if len(shape) > 1 and hasattr(value, "dtype") and value.size:
         if value.size <= cut:
@@ -106,7 +105,7 @@ def _beside(columns: Sequence[Sequence[str]], widths: Sequence[int]) -> Iterator
 def _below(
     columns: Sequence[Sequence[str]], headings: Sequence[str], width: int
 ) -> Iterator[list[Line]]:
-    """Each operation, with its partials, value and derivatives under it."""
+    """Each operation, followed by its partials, value and derivatives."""
     for name, expression, _, value, partials, *derivatives in zip(*columns, strict=True):
         room = max(width - cells(name) - len(_GAP), 1)
         block: list[Line] = [[(name, "name"), (_GAP, ""), (shorten(expression, room), "")]]
@@ -125,7 +124,7 @@ def _below(
 
 
 def _with_places(result: TraceResult, body: Iterator[list[Line]], width: int) -> list[Line]:
-    """The operations, above them where they were done when that changes."""
+    """The operations, with a line above them wherever the loop turn or call changes."""
     lines: list[Line] = []
     before: tuple[str, ...] = ()
     for row in result.rows:

@@ -9,7 +9,7 @@ from gradcli.results import RunResult, Value
 
 
 def run_view(result: RunResult, *, precision: int, width: int) -> list[Line]:
-    """A table of the top-level names and, under it, the result if there is one."""
+    """A table of the top-level names, followed by the result if there is one."""
     lines = binding_table(result, precision=precision, width=width)
     if result.result is not None:
         lines += [[]] if lines else []
@@ -18,9 +18,7 @@ def run_view(result: RunResult, *, precision: int, width: int) -> list[Line]:
 
 
 def binding_table(result: RunResult, *, precision: int, width: int) -> list[Line]:
-    """A row for each name: shape, dtype, value, grad and grad_fn, the columns that are empty left
-    out.
-    """
+    """A row for each name: shape, dtype, value, grad and grad_fn, without empty columns."""
     bindings = result.bindings
     columns = [
         text_column("name", "name", [visible(b.name) for b in bindings]),
@@ -34,7 +32,7 @@ def binding_table(result: RunResult, *, precision: int, width: int) -> list[Line
 
 
 def named_value(name: str, value: Value, precision: int, width: int) -> list[Line]:
-    """`name = value`, a matrix's further rows under its first."""
+    """`name = value`, with a matrix's further rows aligned."""
     head = f"{visible(name)} = "
     if cells(head) > width // 2:
         rows = block(value, precision, width - 2)
@@ -45,12 +43,12 @@ def named_value(name: str, value: Value, precision: int, width: int) -> list[Lin
 
 
 def shape_text(value: Value) -> str:
-    """`[2, 3]`, or nothing for a scalar."""
+    """`[2, 3]`, or "" for a scalar."""
     return bracketed(shape_of(value))
 
 
 def dtype_text(value: Value) -> str:
-    """The dtype of an array, or of the one that a number or a list of numbers is."""
+    """The dtype of an array, or the one that a number or a list of numbers would have."""
     if hasattr(value, "dtype"):
         return str(value.dtype)
     if not isinstance(value, (list, tuple)):
@@ -63,4 +61,4 @@ def dtype_text(value: Value) -> str:
     )
 
 
-_DTYPES = {float: "float64", int: "int64", bool: "bool"}  # a list has the first that is in it
+_DTYPES = {float: "float64", int: "int64", bool: "bool"}  # in order of precedence in a list

@@ -63,7 +63,7 @@ def kinks(nodes: Iterable[Node]) -> Iterator[Kink]:
         for i, under in enumerate(node.edges):
             if under is None or not is_floating(args[i]):
                 continue
-            with suppress(GradError):  # the op may refuse a neighboring operand
+            with suppress(GradError):  # the op may refuse a neighbouring operand
                 yield from _of_argument(node, op, args, i)
 
 

@@ -1,9 +1,8 @@
-"""Long chains of a recorded graph as a few lines: what every turn of a loop repeats, once.
+"""Fold long chains of a recorded graph: show once what every turn of a loop repeats.
 
-From a node down, the way along the longest path is its spine. A loop leaves a spine in which the
-same operations, written at the same places, follow each other again and again, with the same
-kinds of side inputs. Such a stretch is a `Fold`. Nothing here recurses: a graph may be a million
-nodes deep.
+The spine of a node is the longest path down from it. A loop leaves a spine in which the same
+operations, written at the same places and with the same kinds of side inputs, repeat. Such a
+stretch is a `Fold`. Nothing here recurses: a graph may be a million nodes deep.
 """
 
 from __future__ import annotations
@@ -15,18 +14,23 @@ from typing import NamedTuple
 from gradcli.render.text import TIMES
 from gradcli.results import Graph, GraphNode
 
-_FEWEST_TURNS = 4  # fewer are drawn as they are
+_FEWEST_TURNS = 4  # fewer are drawn one by one
 _LONGEST_TURN = 512  # operations of a turn on the spine
-_CANDIDATES = 8  # repeats of an operation that are tried as the next turn
-_LARGEST_SIDE = 64  # nodes of a side input that are compared; a larger one is like no other
+_CANDIDATES = 8  # later occurrences of an operation that are tried as the start of the next turn
+_LARGEST_SIDE = 64  # nodes of a side input that are compared; a larger one equals no other
 
 
 class Fold(NamedTuple):
-    """A stretch of a spine that repeats: `turns` times `pattern`, the first turn's nodes.
+    """A stretch of a spine that repeats.
 
-    `label` names the pattern's operations, `members` are all nodes that the fold stands for,
-    `sides` the inputs of the first turn from beside the spine, each with whether every turn has its
-    own, and `after` the node that the last turn uses, or None.
+    Fields:
+        label: names of the pattern's operations.
+        pattern: the nodes of the first turn.
+        turns: how often it occurs.
+        members: all nodes that the fold stands for.
+        sides: inputs of the first turn from beside the spine; True for one that each turn has its
+            own of.
+        after: the node that the last turn uses, or None.
     """
 
     label: tuple[str, ...]
@@ -38,9 +42,7 @@ class Fold(NamedTuple):
 
 
 class _Item(NamedTuple):
-    """A spine node, or a stretch already folded: its signature, its label, all its nodes, and the
-    items of which its turns consist.
-    """
+    """A spine node or a folded stretch: its signature, label, nodes, and the items of its turns."""
 
     signature: int
     label: tuple[str, ...]
@@ -51,8 +53,8 @@ class _Item(NamedTuple):
 
 
 class Chains:
-    """The folds of a graph, found from one node down at a time. Of each loop the last `unfolded`
-    turns stay as they are.
+    """Finds the folds of a graph, from one node down at a time. The last `unfolded` turns of each
+    loop stay as they are.
     """
 
     def __init__(self, graph: Graph, unfolded: int) -> None:
@@ -69,7 +71,7 @@ class Chains:
         self._signatures: dict[Hashable, int] = {}
 
     def folds_from(self, start: int) -> dict[int, Fold]:
-        """The folds of the spine that starts here, by their first nodes; {} on a known spine."""
+        """The folds of the spine from here down, by their first nodes; {} if the spine is known."""
         if start in self._on_spine:
             return {}
         spine = self._spine(start)
@@ -93,7 +95,7 @@ class Chains:
         return found
 
     def _with_turns(self, items: list[_Item]) -> list[_Item]:
-        """The items with the turns that are to stay in the place of what they are folded into."""
+        """The items, with the last turns of each folded stretch unfolded again."""
         if not self._unfolded:
             return items
         found = []
@@ -129,7 +131,7 @@ class Chains:
         return spine
 
     def _signature(self, index: int, spine: list[int], place: dict[int, int]) -> int:
-        """A number that nodes share whose operation, place and inputs look the same."""
+        """A number that is equal for nodes with the same operation, place and kinds of inputs."""
         node = self.nodes[spine[index]]
         following = spine[index + 1] if index + 1 < len(spine) else None
         inputs = tuple(
@@ -138,7 +140,7 @@ class Chains:
         return self._intern((node.name, node.line, node.column, node.count, inputs))
 
     def _input(self, target: int, index: int, place: dict[int, int]) -> Hashable:
-        """A key for an input, as seen from the spine's node number `index`."""
+        """A key for an input, relative to the spine's node number `index`."""
         seen: dict[int, int] = {}
         looks: list[Hashable] = []
         todo = [target]
@@ -161,14 +163,14 @@ class Chains:
         return tuple(looks)
 
     def _is_shared_leaf(self, node: int) -> bool:
-        """Whether a node is a leaf that turns of a loop may have in common."""
+        """True if a node is a leaf that several turns of a loop may use."""
         return not self.inputs[node] and self._users[node] >= _FEWEST_TURNS
 
     def _intern(self, key: Hashable) -> int:
         return self._signatures.setdefault(key, len(self._signatures))
 
     def _fold(self, items: list[_Item], longest: int) -> list[_Item]:
-        """The items with every stretch that repeats after at most `longest` made one item."""
+        """The items, with every stretch of turns of at most `longest` items folded into one."""
         following = _next_same(items)
         folded = []
         at = 0
@@ -212,10 +214,7 @@ class Chains:
         return Fold(item.label, pattern, item.turns, members | rest, tuple(sides.items()), after)
 
     def _beside(self, targets: Iterable[int], place: dict[int, int]) -> set[int]:
-        """The nodes at and below the targets that are on no spine and that nothing names.
-
-        A leaf with a name stays itself.
-        """
+        """The unnamed nodes at and below the targets that are not on a spine."""
         found: set[int] = set()
         todo = list(targets)
         while todo:
@@ -229,7 +228,7 @@ class Chains:
 
 
 def _done(node: GraphNode) -> str:
-    """The operation of a node, in a word."""
+    """The name of a node's operation."""
     return node.op or node.name
 
 
@@ -240,7 +239,7 @@ def _counted(item: _Item) -> str:
 
 
 def _next_same(items: list[_Item]) -> list[int]:
-    """For each item the index of the next one like it, or -1."""
+    """For each item the index of the next equal one, or -1."""
     following = [-1] * len(items)
     last: dict[int, int] = {}
     for index in range(len(items) - 1, -1, -1):
@@ -250,7 +249,7 @@ def _next_same(items: list[_Item]) -> list[int]:
 
 
 def _repeats(items: list[_Item], start: int, following: list[int], longest: int) -> tuple[int, int]:
-    """The shortest period that repeats from `start`, and how often it comes; (1, 1) if none."""
+    """The shortest period that repeats from `start`, and the number of repeats; (1, 1) if none."""
     candidate = following[start]
     for _ in range(_CANDIDATES):
         period = candidate - start

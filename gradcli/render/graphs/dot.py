@@ -7,7 +7,7 @@ from gradcli.render.graphs.picture import Picture
 
 
 def dot(drawn: Picture, precision: int) -> str:
-    """A digraph: arrows point the way that values flow, inputs are boxes."""
+    """A digraph whose arrows follow the flow of values; inputs are boxes."""
     lines = ["digraph gradcli {", '  node [fontname="monospace"];']
     said = remarks(drawn)
     if said:

@@ -1,4 +1,4 @@
-"""Texts of a box of the graph: name, expression, value, gradient and place."""
+"""Texts in a box of the graph: name, expression, value, gradient and place."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from gradcli.render.text import TIMES, bracketed, cells, shorten, visible
 from gradcli.results import Value
 
 _UPDATE = re.compile(r"\s*(?:\*\*|//|[-+*/%@&|^])=(?!=)")
-_FEWEST_DIGITS = 3  # to which the elements of a list are rounded before its range is told
-_FEW = 12  # elements of an array that are shown one by one
+_FEWEST_DIGITS = 3  # digits of listed elements; a list too long even so shows its range
+_FEW = 12  # elements of an array that may be listed
 
 
 def name_and_text(box: Box) -> tuple[str, str]:
-    """The program's name for what is in a box, "" for none, and what it says there: `= x @ w1`."""
+    """The program's name for a box, "" for none, and its expression: `= x @ w1`."""
     node = box.node
     name, text = visible(node.variable), visible(node.expression)
     if not name:
@@ -28,7 +28,7 @@ def name_and_text(box: Box) -> tuple[str, str]:
 
 
 def how_often(box: Box) -> str:
-    """The count of a box that stands for several: ` × 100,000, lines 3 to 5`; else ""."""
+    """The count of a box for several operations: ` × 100,000, lines 3 to 5`; else ""."""
     if not box.turns:
         return f" {TIMES} {box.times:,}" if box.times > 1 else ""
     first, last = box.lines
@@ -39,17 +39,17 @@ def how_often(box: Box) -> str:
 
 
 def shape_text(box: Box) -> str:
-    """The sizes of its value: `[3, 2]`, "" of a number."""
+    """The shape of its value: `[3, 2]`, "" for a number."""
     return bracketed(box.node.shape)
 
 
 def facts(box: Box) -> tuple[Value, Value]:
-    """Its value and gradient; of what is there several times neither is the one."""
+    """Its value and gradient; None for a box that occurs several times."""
     return (box.node.value, box.node.grad) if box.times == 1 else (None, None)
 
 
 def short(value: Value, precision: int, width: int) -> str:
-    """A value in at most `width` cells: with fewer digits, then by its range, where it is long."""
+    """A value in at most `width` cells, with fewer digits or as a range if it is long."""
     if value is None:
         return ""
     if is_number(value):
@@ -76,18 +76,18 @@ def short(value: Value, precision: int, width: int) -> str:
     return shorten(" ".join(block(value, precision, width)), width)
 
 
-VALUE = 30  # cells of a value in a box
+VALUE = 30  # cells of a value
 
 
 class Row(NamedTuple):
-    """A line of a box, and what it tells: the style that it has."""
+    """A line of a box, with its style."""
 
     text: str
     style: str
 
 
 def rows(box: Box, precision: int) -> list[Row]:
-    """The lines of a box: what it is, then its value, gradient and place."""
+    """The lines of a box: its name and expression, then its value, gradient and place."""
     name, text = name_and_text(box)
     found = [Row(f"{name}{text}", "name")]
     if box.turns or box.times > 1:
@@ -107,7 +107,7 @@ def rows(box: Box, precision: int) -> list[Row]:
 
 
 def remarks(drawn: Picture) -> list[str]:
-    """Remarks on the whole: why gradients are missing, and how many nodes are not drawn."""
+    """Remarks on the picture: why gradients are missing, and how many nodes are not drawn."""
     found = [f"gradients missing: {visible(drawn.missing)}"] if drawn.missing else []
     if drawn.left:
         found.append(f"… {drawn.left:,} more nodes: --nodes and --depth show more")

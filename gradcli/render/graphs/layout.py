@@ -1,10 +1,10 @@
-"""Places for the boxes of a graph: layers from the result up, few crossings, straight edges.
+"""Place the boxes of a graph: in layers from the result up, with few crossings and straight edges.
 
-The method is that of Sugiyama, Tagawa and Toda (1981) in the form of Gansner and others (1993, "A
-technique for drawing directed graphs"): each box stands one layer above the highest that uses it,
-an edge through several layers has a bend in each, layers are ordered by medians and by exchanges of
-neighbours, and within its order each layer is moved to where its neighbours are, by the least
-squares that keep the gaps. An edge stays in the gaps between boxes, so it crosses none.
+The method is that of Sugiyama, Tagawa and Toda (1981) as refined by Gansner and others (1993, "A
+technique for drawing directed graphs"). Each box is one layer above the highest one that uses it.
+An edge through several layers has a bend in each. Medians and exchanges of neighbours order the
+layers. Least squares that keep the gaps move each layer close to its neighbours. Edges stay in the
+gaps between boxes, so they cross no box.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-GAP_X, GAP_Y = 24.0, 44.0  # between boxes of a layer, between layers
-_BEND = 12.0  # width of a place that only an edge takes
+GAP_X, GAP_Y = 24.0, 44.0  # between boxes of a layer, and between layers
+_BEND = 12.0  # width of a bend
 _SWEEPS = 12
-_STRAIGHT = 8.0  # how much more a bend is drawn to its neighbours than a box is
+_STRAIGHT = 8.0  # weight of a bend, where a box has 1
 
 
 class Place(NamedTuple):
-    """Where a box is: its middle and its sizes."""
+    """The center and the size of a box."""
 
     x: float
     y: float
@@ -30,18 +30,18 @@ class Place(NamedTuple):
 
 
 class Way(NamedTuple):
-    """An edge from one box to another: it goes by points, straight down between the two of each
-    pair. One that `turns` goes against the others, as from one turn of a loop to the next.
+    """An edge between boxes, straight down between the points of each pair. It `turns` if it points
+    against the others, as from one turn of a loop to the next.
     """
 
     source: int
     target: int
-    pairs: tuple[tuple[float, float, float], ...]  # x, and from which y to which
+    pairs: tuple[tuple[float, float, float], ...]  # x, then the y where it starts and where it ends
     turns: bool
 
 
 class Layout(NamedTuple):
-    """The places of all boxes, the ways of all edges, and the sizes of the whole."""
+    """The places of all boxes, the paths of all edges, and the size of the picture."""
 
     places: dict[int, Place]
     ways: list[Way]
@@ -52,7 +52,7 @@ class Layout(NamedTuple):
 def layout(
     sizes: Mapping[int, tuple[float, float]], inputs: Mapping[int, Sequence[int]], root: int
 ) -> Layout:
-    """Places for boxes of these sizes, of which each uses some others, the root at the bottom."""
+    """Places for boxes of given sizes and inputs, with the root at the bottom."""
     edges = _acyclic(inputs, root)
     layers, chains = _layered(sizes, [*edges])
     _order(layers)
@@ -83,7 +83,7 @@ def layout(
 
 
 class _Layer:
-    """A layer from left to right, with the neighbours of each place above and below."""
+    """A layer from left to right, with each place's neighbours above and below."""
 
     def __init__(self) -> None:
         self.nodes: list[int] = []
@@ -96,9 +96,8 @@ class _Layer:
 
 
 def _acyclic(inputs: Mapping[int, Sequence[int]], root: int) -> dict[tuple[int, int], set[bool]]:
-    """The edges, each from what is used to what uses it, but where that leads back to where a walk
-    down has come from: there it is the other way round. Which of both an edge is, or that it is
-    both, stands with it.
+    """The edges, from input to user, without cycles: an edge that would close one is reversed. The
+    set of each edge holds True if it stands for a reversed one, False if for a normal one.
     """
     edges: dict[tuple[int, int], set[bool]] = {}
     walked, way = {root}, {root}
@@ -124,7 +123,7 @@ def _acyclic(inputs: Mapping[int, Sequence[int]], root: int) -> dict[tuple[int, 
 def _layered(
     sizes: Mapping[int, tuple[float, float]], edges: list[tuple[int, int]]
 ) -> tuple[list[_Layer], dict[tuple[int, int], list[int]]]:
-    """The layers from the top, and for each edge the places of its bends."""
+    """The layers from the top, and the bends of each edge."""
     users: dict[int, list[int]] = {n: [] for n in sizes}
     under: dict[int, list[int]] = {n: [] for n in sizes}
     for above, below in edges:
@@ -167,7 +166,7 @@ def _join(layers: list[_Layer], at: int, above: int, below: int) -> None:
 
 
 def _order(layers: list[_Layer]) -> None:
-    """Put each layer into an order with few crossings: the best of some sweeps up and down."""
+    """Order each layer for few crossings: the best of some sweeps up and down."""
     _start(layers)
     best, least = [row.nodes[:] for row in layers], crossings(layers)
     for sweep in range(_SWEEPS):
@@ -188,14 +187,14 @@ def _order(layers: list[_Layer]) -> None:
 
 
 def _start(layers: list[_Layer]) -> None:
-    """The first order: as a walk up from the result meets them, so that a tree has no crossing."""
+    """The first order, that of a walk up from the result, so that a tree has no crossings."""
     for at in range(len(layers) - 2, -1, -1):
         met = (n for below in layers[at + 1].nodes for n in layers[at + 1].above[below])
         layers[at].nodes = list(dict.fromkeys([*met, *layers[at].nodes]))
 
 
 def _by_medians(row: _Layer, near: dict[int, list[int]]) -> None:
-    """Sort a layer by the medians of neighbours; one without any keeps its place."""
+    """Sort a layer by the medians of its neighbours; a place without any stays."""
     moved = iter(sorted((n for n in row.nodes if near[n]), key=lambda n: _median(near[n])))
     row.nodes = [next(moved) if near[n] else n for n in row.nodes]
 
@@ -206,7 +205,7 @@ def _median(places: Sequence[float]) -> float:
 
 
 def _exchange(layers: list[_Layer]) -> None:
-    """Exchange neighbours in a layer as long as that takes crossings away."""
+    """Exchange adjacent places of a layer as long as that removes crossings."""
     for at, row in enumerate(layers):
         sides = []
         for near, other in ((row.above, at - 1), (row.below, at + 1)):
@@ -225,12 +224,12 @@ def _exchange(layers: list[_Layer]) -> None:
 
 
 def _crossed(left: list[int], right: list[int]) -> int:
-    """The number of crossings between the edges of a place and those of one to its right."""
+    """The number of crossings between the edges of two places, the first on the left."""
     return sum(bisect_left(right, place) for place in left)
 
 
 def crossings(layers: list[_Layer]) -> int:
-    """The number of crossings of edges."""
+    """The number of crossing edges."""
     total = 0
     for at in range(1, len(layers)):
         place = {n: i for i, n in enumerate(layers[at - 1].nodes)}
@@ -247,7 +246,7 @@ def crossings(layers: list[_Layer]) -> int:
 
 
 def _across(layers: list[_Layer], sizes: Mapping[int, tuple[float, float]]) -> dict[int, float]:
-    """Where each place is from left to right: near those above and below it."""
+    """The horizontal position of each place, near those above and below it."""
     wide = {n: sizes[n][0] if n in sizes else _BEND for row in layers for n in row.nodes}
     x: dict[int, float] = {}
     for row in layers:
@@ -259,7 +258,7 @@ def _across(layers: list[_Layer], sizes: Mapping[int, tuple[float, float]]) -> d
         down = sweep % 2 == 0
         for row in layers if down else reversed(layers):
             near = row.above if down else row.below
-            both = sweep >= _SWEEPS  # then between the two
+            both = sweep >= _SWEEPS  # then near both
             wanted = []
             for n in row.nodes:
                 found = [*row.above[n], *row.below[n]] if both else near[n]
@@ -272,13 +271,13 @@ def _across(layers: list[_Layer], sizes: Mapping[int, tuple[float, float]]) -> d
 
 
 def spread(wanted: list[float], weights: list[float], gaps: list[float]) -> list[float]:
-    """The places nearest to those wanted, by weighted squares, that keep gaps between them: what
-    stands too near together moves as one block to the mean of what its parts want.
+    """Positions that keep the gaps, nearest to the wanted ones by weighted least squares. Places
+    that come too close move as one block to the mean of what they want.
     """
     shift = [0.0]
     for gap in gaps:
         shift.append(shift[-1] + gap)
-    blocks: list[tuple[float, float, int]] = []  # mean, weight, how many
+    blocks: list[tuple[float, float, int]] = []  # mean, weight, number of places
     for place, weight, moved in zip(wanted, weights, shift, strict=True):
         mean, total, count = place - moved, weight, 1
         while blocks and blocks[-1][0] > mean:

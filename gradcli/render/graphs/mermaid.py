@@ -1,4 +1,4 @@
-"""The recorded graph in Mermaid's language, which forges and notebooks draw in Markdown."""
+"""The recorded graph in Mermaid's language, which many sites and notebooks draw."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _ENTITIES = str.maketrans({c: f"#{ord(c)};" for c in '"#&<>`\\|{}[]()*_~'})
 
 
 def mermaid(drawn: Picture, precision: int) -> str:
-    """A flowchart: arrows point the way that values flow, inputs have round ends."""
+    """A flowchart whose arrows follow the flow of values; inputs have round ends."""
     lines = ["flowchart TD", *(f"  %% {text}" for text in remarks(drawn))]
     for box in drawn.boxes.values():
         opening, closing = ("([", "])") if box.is_input else ("[", "]")

@@ -1,4 +1,4 @@
-"""The recorded graph as a page of its own: a browser shows it, and steps through it, offline."""
+"""The recorded graph as a web page that works offline and steps through the run."""
 
 from __future__ import annotations
 
@@ -20,16 +20,14 @@ from gradcli.render.numbers import block
 from gradcli.render.text import visible
 from gradcli.results import Graph, Value
 
-_WIDE = 72  # cells of a line of a value among the details of a node
-_STEP = 44  # of one in a sentence about a step
-_LONGEST_PROGRAM = 200_000  # characters; of a longer one the page has the beginning
+_WIDE = 72  # cells of a value's line in the details of a node
+_STEP = 44  # cells of a value in a sentence about a step
+_LONGEST_PROGRAM = 200_000  # characters of the program that the page shows
 _HERE = Path(__file__).parent
 
 
 def graph_page(graph: Graph, drawn: Picture, *, program: str, name: str, precision: int) -> str:
-    """The page: picture, steps, details of nodes, the program and the table, and nothing that is
-    loaded from anywhere.
-    """
+    """The page: picture, steps, details of nodes, program and table. It loads nothing."""
     placed = drawing(drawn, precision)
     layout = placed.layout
     data = {
@@ -70,7 +68,7 @@ def _text(name: str) -> str:
 
 
 def _node(box: Box, graph: Graph, drawn: Picture, precision: int) -> dict[str, Any]:
-    """The details of a box, which the page shows when it is chosen."""
+    """The details of a box, which the page shows when it is selected."""
     node = box.node
     value, grad = facts(box)
     info = [("operation", visible(box.ops))]
@@ -104,7 +102,7 @@ def _block(value: Value, precision: int) -> str:
 
 
 def _called(node: int, graph: Graph, drawn: Picture) -> str:
-    """The name of a node in the text of a step."""
+    """The name of a node in the description of a step."""
     found = drawn.boxes.get(node)
     if found is None:
         under = graph.nodes[node]
@@ -116,8 +114,8 @@ def _called(node: int, graph: Graph, drawn: Picture) -> str:
 
 
 def _steps(graph: Graph, drawn: Picture, precision: int) -> list[dict[str, Any]]:
-    """The run as it went, oldest box first, then the pass back, newest first: what each says, and
-    the gradients as far as they have come by then.
+    """The steps of the run, oldest box first, then of the backward pass, newest first: a
+    description of each, and the gradients so far.
     """
     found: list[dict[str, Any]] = []
     for id in sorted(drawn.boxes, reverse=True):
@@ -156,11 +154,11 @@ def _steps(graph: Graph, drawn: Picture, precision: int) -> list[dict[str, Any]]
     return found
 
 
-# --- beside the picture ----------------------------------------------------------------------
+# --- next to the picture ---------------------------------------------------------------------
 
 
 def _program(text: str) -> str:
-    """The program, a line an item of a list."""
+    """The program as a list with an item for each line."""
     shown = text[:_LONGEST_PROGRAM].splitlines()
     lines = [
         f'<li data-line="{i}"><code>{escaped(visible(line.expandtabs()))}</code></li>'
@@ -172,7 +170,7 @@ def _program(text: str) -> str:
 
 
 def _table(placed: Drawing, precision: int) -> str:
-    """The nodes in a table, which is what a screen reader gets of the picture."""
+    """The nodes in a table, for screen readers."""
     found = []
     boxes = placed.picture.boxes
     for id, box in boxes.items():

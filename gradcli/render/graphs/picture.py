@@ -1,7 +1,7 @@
-"""The graph as every view draws it: boxes, each an operation, an input, or all turns of a loop.
+"""The graph as all views draw it: each box is an operation, an input, or all turns of a loop.
 
-The operations of one call of a composite are one box, and so is what the turns of a loop repeat.
-A large graph is drawn as far as it is asked for, from the result down. Nothing here recurses.
+The operations of one call of a composite share a box, and so do the turns of a loop. A large graph
+is drawn from the result down, up to the limits. Nothing here recurses.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import NamedTuple
 from gradcli.render.graphs.chains import Chains, Fold
 from gradcli.results import Graph, GraphEdge, GraphNode
 
-_MOST_INPUTS = 12  # of a box with more, the first and last are drawn
+_MOST_INPUTS = 12  # boxes with more inputs show the first and last ones
 
 
 class Extent(NamedTuple):
@@ -35,11 +35,11 @@ class Box(NamedTuple):
 
     Fields:
         id: Its number.
-        node: The newest operation in it.
+        node: Its newest operation.
         ops: The names of its operations.
         inputs: The boxes that it uses.
-        turns: The turns of a loop that it stands for; 0 for none.
-        lines: The first and last line of the program that it stands for.
+        turns: The turns of a loop in it; 0 for none.
+        lines: Its first and last line in the program.
         times: How often it occurs.
         hidden: The number of its inputs that are not drawn.
     """
@@ -55,14 +55,14 @@ class Box(NamedTuple):
 
     @property
     def is_input(self) -> bool:
-        """Whether it is a leaf of the graph."""
+        """True for a leaf of the graph."""
         return not self.node.op and not self.inputs and not self.hidden
 
 
 class Picture(NamedTuple):
-    """The boxes from the result down, each by its number, in the order in which a tree has them.
-    `left` is how many of the graph's nodes are not drawn, `owner` the box of a node, `missing` why
-    gradients are.
+    """The boxes by number, from the result down in the order of a tree. `left` is the number of the
+    graph's nodes that are not drawn, `owner` the box of each node, `missing` the reason why there
+    are no gradients.
     """
 
     root: int
@@ -91,15 +91,15 @@ def picture(graph: Graph, extent: Extent = Extent()) -> Picture:  # noqa: B008  
 
 
 class _Contracted(NamedTuple):
-    """A graph with one node for each composite, and the node that stands for each that is gone."""
+    """A graph with one node for each composite, and the node in place of each removed one."""
 
     graph: Graph
     heads: dict[int, int]
 
 
 def _contracted(graph: Graph) -> _Contracted:
-    """The graph with the parts of a composite in the node that has its value. A part that is used
-    from outside stays: then not all ways between the parts are inside.
+    """The graph with the parts of each composite merged into the node of its value. A part with
+    users outside stays.
     """
     if all(node.part_of is None for node in graph.nodes):
         return _Contracted(graph, {})
@@ -110,7 +110,7 @@ def _contracted(graph: Graph) -> _Contracted:
         inputs[edge.source].append(edge.target)
     heads: dict[int, int] = {}
     counts: dict[int, int] = {}
-    for node in graph.nodes:  # the newest first: users come before what they use
+    for node in graph.nodes:  # the newest first, so that users come before their inputs
         if node.part_of is None or node.part_of == node.id:
             continue
         if all(heads.get(user, user) == node.part_of for user in users[node.id]):
@@ -130,7 +130,7 @@ def _contracted(graph: Graph) -> _Contracted:
 
 
 def _from_outside(node: int, inputs: dict[int, list[int]], heads: dict[int, int]) -> Iterator[int]:
-    """The nodes that a node and its parts use, in the order of use."""
+    """The inputs of a node and of its parts from outside, in the order of use."""
     met = set()
     todo = inputs[node][::-1]
     while todo:
@@ -176,14 +176,14 @@ def _boxes(graph: Graph, chains: Chains) -> dict[int, Box]:
         span = (min(lines, default=0), max(lines, default=0))
         found[id] = Box(id, node, ops, inputs, turns, span, times, 0)
         todo += reversed(under)
-    for id, box in found.items():  # by now each node knows the box that it is in
+    for id, box in found.items():  # by now the box of each node is known
         inputs = tuple(dict.fromkeys(chains.owner.get(t, t) for t in box.inputs))
         found[id] = box._replace(inputs=tuple(t for t in inputs if t != id))
     return found
 
 
 def _near(found: dict[int, Box], root: int, extent: Extent) -> set[int]:
-    """The boxes that are drawn: those near the root first."""
+    """The numbers of the boxes to draw, those nearest to the root first."""
     kept = {root}
     level = deque([(root, 0)])
     while level:

@@ -1,4 +1,4 @@
-"""The recorded graph as a picture: SVG that a browser, a notebook or a paper shows as it is."""
+"""The recorded graph as an SVG for browsers, notebooks and papers."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from gradcli.render.graphs.layout import Layout, Place, Way, layout
 from gradcli.render.graphs.picture import Box, Picture
 from gradcli.render.text import cells
 
-CELL, LINE = 7.5, 17.0  # sizes of a character and a line of text
+CELL, LINE = 7.5, 17.0  # width of a character and height of a line of text
 _PAD_X, _PAD_Y = 14.0, 9.0
 _MARGIN = 16.0
-_WRAP = 40  # cells of a line of an expression
+_WRAP = 40  # cells of an expression's line
 
 LIGHT = (
     "--ink: #1d2733; --dim: #566372; --paper: #ffffff; --box: #f3f6fa; --line: #8796a8; "
@@ -47,7 +47,7 @@ _STYLE = f"""\
 
 
 class Drawing(NamedTuple):
-    """A picture with the lines in each box, and the places of all."""
+    """A picture with the lines in each box, and the places of all boxes."""
 
     picture: Picture
     texts: dict[int, list[Row]]
@@ -72,7 +72,7 @@ def drawing(drawn: Picture, precision: int) -> Drawing:
 
 
 def svg(seen: Picture, precision: int) -> str:
-    """A picture as an SVG of its own: inputs at the top, the result at the bottom."""
+    """A picture as a complete SVG, with inputs at the top and the result at the bottom."""
     drawn = drawing(seen, precision)
     said = remarks(seen)
     width = max([drawn.layout.width, *(cells(text) * CELL for text in said)]) + 2 * _MARGIN
@@ -99,7 +99,7 @@ def svg(seen: Picture, precision: int) -> str:
 
 
 def elements(drawn: Drawing) -> list[str]:
-    """The edges and boxes, as elements of an SVG."""
+    """The edges and boxes as SVG elements."""
     found = [
         '<defs><marker id="gradcli-arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="9" '
         'markerHeight="9" markerUnits="userSpaceOnUse" orient="auto">'
@@ -134,7 +134,7 @@ def _box(box: Box, lines: Sequence[Row], place: Place) -> list[str]:
 
 
 def _path(way: Way, places: dict[int, Place]) -> str:
-    """The curve of an edge: straight down through the layers that it passes."""
+    """The curve of an edge: straight down through each layer that it passes."""
     ends = (way.target, way.source) if way.turns else (way.source, way.target)
     above, below = places[ends[0]], places[ends[1]]
     points = [(above.x, above.y + above.height / 2)]
@@ -154,7 +154,7 @@ def _path(way: Way, places: dict[int, Place]) -> str:
 
 
 def _wrapped(row: Row) -> list[Row]:
-    """A line in pieces that are not too long, broken at blanks where there are some."""
+    """A line in short pieces, broken at blanks if there are any."""
     found, text = [], row.text
     while cells(text) > _WRAP:
         at = text.rfind(" ", len(text) - len(text.lstrip()) + 1, _WRAP)
@@ -171,7 +171,7 @@ def title(drawn: Picture) -> str:
 
 
 def _told(drawn: Drawing) -> str:
-    """The picture in words, a sentence a box."""
+    """A description of the picture, with a sentence for each box."""
     told = []
     for id, box in drawn.picture.boxes.items():
         first = drawn.texts[id][0].text
@@ -190,7 +190,7 @@ def _n(number: float) -> str:
 
 
 def escaped(text: str) -> str:
-    """A text within an element or an attribute."""
+    """A text escaped for an element or an attribute."""
     return (
         text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
     )

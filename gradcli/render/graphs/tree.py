@@ -19,25 +19,25 @@ from gradcli.render.numbers import aligned
 from gradcli.render.text import Line, cells, line_cells, pad, shorten, visible, wrapped
 from gradcli.results import Value
 
-_STEP = 3  # cells of one level of the tree
-_LABEL = 34  # cells that a label has before anything beside it goes; in narrow terminals, half
-_DEEPEST_LABEL = 41  # cells kept free of guides
-_DEEPEST = 30  # levels where nothing limits the width
+_STEP = 3  # cells of a level of the tree
+_LABEL = 34  # cells that columns leave to a label; in narrow terminals half the width
+_DEEPEST_LABEL = 41  # cells that guides leave free
+_DEEPEST = 30  # levels, if the width is not limited
 _GAP = "  "
-_WIDE = 40  # cells of a value where nothing limits them
+_WIDE = 40  # cells of a value, if they are not limited
 
 
 class _Entry(NamedTuple):
-    """A line of the tree: guides before it, the box that it shows or refers to, and how."""
+    """A line of the tree: its guides, and the box that it shows or refers to."""
 
     guides: str
     box: Box | None
-    refers: str  # the arrow of a reference
-    text: str  # of a line without a box
+    refers: str  # the arrow of a reference, else ""
+    text: str  # the text of a line without a box
 
 
 class _Task(NamedTuple):
-    """A box to draw: the guides of its parent, whether it is the last child, and how deep."""
+    """A box to draw: the guides of its parent, True if it is the last child, and its depth."""
 
     box: int
     guides: str
@@ -46,7 +46,7 @@ class _Task(NamedTuple):
 
 
 class _Column(NamedTuple):
-    """Something beside the tree: its heading and style, and a text for each entry."""
+    """A column beside the tree: its heading and style, and a text for each entry."""
 
     heading: str
     style: str
@@ -54,9 +54,9 @@ class _Column(NamedTuple):
 
 
 def tree(drawn: Picture, *, precision: int, width: int | None) -> list[Line]:
-    """A picture as a tree. What is used twice is drawn once and named afterwards, and what would be
-    too deep for the width is continued below. Where there is no room what matters less goes first;
-    without a width nothing is cut.
+    """A picture as a tree. A box that is used twice is drawn once and referred to afterwards; one
+    too deep for the width is continued below. The least important columns go first if there is no
+    room; without a width nothing is cut.
     """
     deepest = _DEEPEST if width is None else max((width - _DEEPEST_LABEL) // _STEP, 4)
     lines = _laid_out(_Tree(drawn, deepest), precision, width)
@@ -89,13 +89,13 @@ class _Tree:
                 todo += reversed(self._line(todo.pop(), sections))
 
     def reference(self, box: Box) -> str:
-        """The reference to a box in other lines: its variable if unique, else its number."""
+        """The reference to a box in other lines: its variable if it is unique, else its number."""
         if box.node.variable and self._names[box.node.variable] == 1:
             return visible(box.node.variable)
         return f"#{self.numbers[box.id]}"
 
     def _line(self, task: _Task, sections: deque[int]) -> list[_Task]:
-        """Draw a box; the tasks for what is under it."""
+        """Draw a box, and return the tasks for its inputs."""
         box = self._drawn.boxes[task.box]
         guides = task.guides + ("" if task.depth == 0 else "└─ " if task.last else "├─ ")
         later = bool(box.inputs) and task.depth >= self._deepest and box.id not in self._done
@@ -122,7 +122,7 @@ class _Tree:
 
 
 def _laid_out(tree: _Tree, precision: int, width: int | None) -> list[Line]:
-    """The tree with what there is room for beside it."""
+    """The tree with the columns that fit beside it."""
     labels = [_label(tree, entry) for entry in tree.entries]
     longest = max(map(line_cells, labels))
     if width is None:
@@ -154,8 +154,8 @@ class _Room(NamedTuple):
     """The columns beside the tree.
 
     Fields:
-        nodes: Whether operations have PyTorch's names of nodes.
-        ops, shapes, lines: Whether there are these columns.
+        nodes: True if operations have PyTorch's names of nodes.
+        ops, shapes, lines: True if there is this column.
         values, gradients: Cells of these columns; 0 for none.
     """
 
@@ -167,7 +167,7 @@ class _Room(NamedTuple):
     lines: bool
 
 
-_ROOMS = (  # the less there is the more is left out: names of nodes, of ops, then values
+_ROOMS = (  # ever fewer: without names of nodes, then of ops, then narrow values
     _Room(True, True, True, _WIDE, _WIDE, True),
     _Room(True, True, True, 26, 26, True),
     _Room(False, True, True, 26, 26, True),
@@ -183,7 +183,7 @@ _ROOMS = (  # the less there is the more is left out: names of nodes, of ops, th
 
 
 def _columns(tree: _Tree, precision: int, room: _Room) -> list[_Column]:
-    """The columns beside the tree that hold anything."""
+    """The columns beside the tree that are not empty."""
     boxes = [None if e.refers else e.box for e in tree.entries]
 
     def told(heading: str, style: str, tell: Callable[[Box], str]) -> _Column:
@@ -242,7 +242,7 @@ def _beside(labels: list[Line], room: int, columns: list[_Column]) -> list[Line]
 
 
 def _fit(label: Line, width: int) -> Line:
-    """A label in a width: what is said twice goes first, then what stands at its end."""
+    """A label cut to a width, first its expression, then its end."""
     over = line_cells(label) - width
     if over > 0 and len(label) == 4:
         *before, (text, style), last = label

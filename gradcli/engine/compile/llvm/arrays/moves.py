@@ -142,7 +142,7 @@ def _strides(x: Part, shape: Sequence[int]) -> tuple[int, ...]:
 def _merged(
     shape: Sequence[int], strides: Sequence[Sequence[int]]
 ) -> tuple[list[int], list[list[int]]]:
-    """Sizes and strides with neighboring dimensions merged where every array allows it."""
+    """Sizes and strides with neighbouring dimensions merged where every array allows it."""
     sizes: list[int] = []
     found: list[list[int]] = [[] for _ in strides]
     for k, n in enumerate(shape):

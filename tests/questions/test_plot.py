@@ -6,7 +6,7 @@ import pytest
 from support.pages.plot_views import PROGRAMS, plotted
 
 from gradcli.errors import GradError, InputError, RunError, UsageError
-from gradcli.program import Options, load
+from gradcli.program import Options, Program, load
 
 
 def curve(text, at, **asked):
@@ -37,6 +37,12 @@ BREAKS = [
     ("max([x, 0.4 * x])", [(0.0, 0.4, 1.0, False)]),
     ("abs(x - 0.001) + abs(x - 0.012)", [(0.012, 0.0, 2.0, False)]),  # between the same points
     ("abs(x - 0.01) + 1 / (x + 0.5)", [(-0.5, -math.inf, -math.inf, True), (0.01, -5, -3, False)]),
+    ("relu(x - 0.002) + 5 * relu(x - 0.05)", [(0.002, 0, 1, False), (0.05, 1, 6, False)]),
+    ("10 * x + where(x > 0.25, 0.35, 0.0)", [(0.25, 10.0, 10.0, True)]),  # less than the slope does
+    ("0.01 * abs(x)", [(0.0, -0.01, 0.01, False)]),
+    ("1e4 * where(x > 0.25, 2.0, 1.0) + 0 * x", [(0.25, 0.0, 0.0, True)]),
+    ("1e-3 * where(x > 0.25, 2.0, 1.0) + 0 * x", [(0.25, 0.0, 0.0, True)]),
+    ("relu(x - 0.9) + relu(-0.95 - x)", [(-0.95, -1, 0, False), (0.9, 0, 1, False)]),  # at the ends
     *(
         (text, [])
         for text in ("x", "x ** 9", "sin(40 * x)", "tanh(50 * x)", "exp(20 * x)", "0 * x")
@@ -56,6 +62,29 @@ def test_kinks_jumps_and_poles_are_found_between_the_points(text, expected):
         assert sides == [
             (pytest.approx(a, abs=1e-4), pytest.approx(b, abs=1e-4)) for _, a, b, _ in expected
         ]
+
+
+STEPS = """k = 0
+y = 100.0 * x
+while k < 30:
+    y = y + where(x > k + 0.3, 30.0, 0.0)
+    k = k + 1
+y"""
+
+
+def test_of_many_jumps_the_clearest_are_shown():
+    """All are as high, on values that grow: they stand out less and less."""
+    found = curve(STEPS, spaced(0.0, 30.0, 61)).breaks
+    assert [b.at for b in found] == [pytest.approx(k + 0.3, abs=1e-9) for k in range(24)]
+
+
+def test_what_is_smooth_is_asked_for_at_the_points_alone(monkeypatch):
+    asked = []
+    ask = Program.jvp
+    monkeypatch.setattr(Program, "jvp", lambda *a, **k: asked.append(a) or ask(*a, **k))
+    for text in ("exp(x)", "x ** 2", "3 * x + 1", "sin(x)"):
+        curve(text, spaced(0.1, 1.0), options=Options(compile="never"))
+    assert len(asked) == 4 * 41
 
 
 @pytest.mark.parametrize("size", [1e-6, 1e-3, 1.0, 1e3, 1e6])
@@ -82,6 +111,32 @@ def test_names_and_units_are_those_of_the_program():
     found = plotted("jumps")
     assert (found.label, found.curves[0].label) == ("x (s)", "v (m/s)")
     assert plotted("pole").curves[0].label == "1 / x"
+
+
+LABELS = {  # the program, the label of the result
+    "y = x * 2  # kg\ny": "y (kg)",
+    "y = x * 2  # 123456789012345678901234\ny": "y (123456789012345678901234)",
+    "y = x * 2  # 1234567890123456789012345\ny": "y",  # too long for a unit
+    "y = x * 2  # kg\ny = y + 1\ny": "y",  # whose unit it is cannot be told
+    "y = x * 2\ny": "y",
+    f"x * 1.{'0' * 44}": f"x * 1.{'0' * 44}",
+    f"x * 1.{'0' * 45}": "result",
+    "x * (1 +\n2)": "result",
+}
+
+
+@pytest.mark.parametrize(("text", "label"), LABELS.items(), ids=LABELS)
+def test_a_result_is_labelled_by_its_name_or_text_and_its_unit(text, label):
+    assert curve(text, [0.0, 1.0]).label == label
+
+
+def test_progress_is_told_after_each_point_of_each_result():
+    told = []
+    options = Options(progress=lambda done, total: told.append((done, total)))
+    load("a = x * 2\nb = a + x\na").plot(
+        over="x", at=spaced(0, 1, 3), of=["a", "b"], options=options
+    )
+    assert told == [(k, 6) for k in range(1, 7)]
 
 
 def test_random_numbers_are_the_same_at_each_point():

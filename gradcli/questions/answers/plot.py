@@ -217,7 +217,7 @@ def _halved(a: Point, b: Point, change: Change, ask: Callable[[float], Pair]) ->
             break
         middle = x, ask(x)
         before, after = change(left, middle), change(middle, right)
-        if not math.isfinite(before + after):
+        if not math.isfinite(before):
             break
         if max(before, after) < _KEPT * whole:
             return None

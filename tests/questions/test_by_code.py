@@ -1,6 +1,7 @@
 """Answers by code: every question to programs of every kind, one by one and many together."""
 
 from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from gradcli.engine.compile import backends
 from gradcli.errors import GradError
 from gradcli.program import Options, load
+from gradcli.questions.coded import compiled
 from gradcli.questions.coded.compiled import Compiled
 
 RULE = """class Cube(Function):
@@ -163,3 +165,29 @@ def test_code_answers_one_by_one_and_many_together(name, question, found):
     made, alone = many.arrays(columns)
     assert alone == []
     assert [repr(many.result([c[k].item() for c in made])) for k in range(3)] == [run, *others]
+
+
+ROOM = [(0, 0, True), (-1, 0, True), (0, -1, True), (-1, -1, False)]
+"""What memory is large, and how much is left, beside what is needed; whether code answers."""
+
+
+@pytest.mark.parametrize(("large", "left", "answers"), ROOM)
+def test_code_answers_where_its_arrays_find_room(large, left, answers, found, monkeypatch):
+    needed = 5 * 8 * 70 + 70  # the arrays of `check --code typed`: five of floats, one of bools
+    room = SimpleNamespace(large=needed + large, left=needed + left)
+    program = load("input x: float[70]\nsin(x).sum()")
+    program.grad(x=X70, options=Options(compile="always"))
+    monkeypatch.setattr(compiled, "meter", lambda: room)
+    program.grad(x=X70, options=Options(compile="always"))
+    assert [answer is not None for answer in found] == [True, answers]
+
+
+@pytest.mark.parametrize(("large", "left", "answers"), ROOM)
+def test_code_answers_many_where_their_numbers_find_room(large, left, answers, monkeypatch):
+    needed = 32 * 3 * 5  # value, input and slope of five rows
+    room = SimpleNamespace(large=needed + large, left=needed + left)
+    many = load("input x\nsin(x)").many("grad", {"x": 1.0}, options=Options(compile="always"))
+    monkeypatch.setattr(compiled, "meter", lambda: room)
+    numbers = many.numbers([{"x": 0.1 * k} for k in range(5)])
+    assert [x is not None for x in numbers] == [answers] * 5
+    assert (many.arrays({"x": np.linspace(0.0, 1.0, 5)}) is not None) == answers

@@ -1,4 +1,4 @@
-"""The command line as a whole."""
+"""The whole command line."""
 
 import os
 from importlib import import_module
@@ -39,7 +39,7 @@ _PLAIN: dict[str, Any] = {
 
 
 class _Commands(TyperGroup):
-    """Commands that are built when they are named."""
+    """A group whose commands are built when they are named."""
 
     def list_commands(self, ctx: object) -> list[str]:
         return commands()
@@ -49,22 +49,22 @@ class _Commands(TyperGroup):
 
 
 def build(name: str) -> TyperCommand:
-    """The command of a name, alone: building all takes longer than using one."""
+    """The command of a name alone: building all takes longer than using one."""
     found: Command = getattr(import_module(_MODULES[name]), name)
     return found.build()
 
 
 def run(arguments: list[str]) -> int:
-    """Exit status of a command line.
+    """Run a command line, and return its exit status.
 
     Raises:
-        GradError: What a command ends with; what typer raises where it cannot be read.
+        GradError: The error that ends the command, or typer's if the line cannot be parsed.
     """
     name = arguments[0] if arguments else ""
     whole = _Whole()
     if name not in _MODULES or VARIABLE in os.environ:
         return whole.run(arguments)
-    command = build(name)  # without the group around it, which is built for help and its options
+    command = build(name)  # without the group, which is only needed for help and its own options
     path = f"gradcli {name}"
     return command.main(arguments[1:], prog_name=path, standalone_mode=False, obj=whole) or 0
 
@@ -75,7 +75,7 @@ def commands() -> list[str]:
 
 
 class _Whole:
-    """The command line as a whole, as the context of typer hands it to each command."""
+    """The command line as typer's context passes it to each command."""
 
     def names(self) -> list[str]:
         return commands()

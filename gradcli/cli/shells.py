@@ -16,7 +16,7 @@ def completion(line: Line) -> None:
       gradcli completion zsh > ~/.zfunc/_gradcli
       gradcli completion fish > ~/.config/fish/completions/gradcli.fish
     """
-    os.environ[VARIABLE] = f"source_{line.shell}"  # how typer is asked for the text
-    with suppress(SystemExit):  # which it raises when the text is written
+    os.environ[VARIABLE] = f"source_{line.shell}"  # makes typer write the text
+    with suppress(SystemExit):  # typer raises it after writing the text
         line.whole.run([])
     del os.environ[VARIABLE]

@@ -1,4 +1,4 @@
-"""The parser's own complaints about the command line, as diagnostics in gradcli's form."""
+"""typer's errors about the command line, as diagnostics in gradcli's style."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _MEANT = {
 
 
 def usage_diagnostic(error: Any, arguments: Sequence[str]) -> Diagnostic:
-    """The diagnostic for a usage error that typer raised about a command line."""
+    """The diagnostic for a usage error that typer raised."""
     context = error.ctx
     path = context.command_path if context is not None else _path(arguments)
     message, _, _ = str(error.format_message()).partition(" Did you mean")
@@ -47,7 +47,7 @@ def usage_diagnostic(error: Any, arguments: Sequence[str]) -> Diagnostic:
 
 
 def _path(arguments: Sequence[str]) -> str:
-    """The command that a line names, for an error that does not tell."""
+    """The command that a line names, for an error that does not say."""
     from gradcli.cli.app import commands
 
     first = arguments[0] if arguments else ""
@@ -55,7 +55,7 @@ def _path(arguments: Sequence[str]) -> str:
 
 
 def _input(option: str, arguments: Sequence[str]) -> str | None:
-    """The way to give an input that was written like an option, as `--x 3`."""
+    """A hint for an input that was written like an option, as in `--x 3`."""
     name = option.lstrip("-")
     at = next((i for i, a in enumerate(arguments) if a.partition("=")[0] == option), None)
     if at is None or not name.isidentifier():
@@ -67,7 +67,7 @@ def _input(option: str, arguments: Sequence[str]) -> str | None:
 
 
 def _command(name: str, known: Sequence[str]) -> str | None:
-    """The command that was meant by what stands in its place: another name for it, or a program."""
+    """A hint for a wrong command: one of similar name or meaning, or `run` for a program."""
     if name in _MEANT:
         return f"did you mean `{_MEANT[name]}`?"
     if name.endswith(".grad") or os.path.isfile(name) or is_expression(name):
@@ -77,7 +77,7 @@ def _command(name: str, known: Sequence[str]) -> str | None:
 
 
 def _in_house_style(message: str) -> str:
-    """Lower case at the start, no full stop, names in backticks."""
+    """The message in lower case at the start, without a full stop, with names in backticks."""
     text = message.strip().rstrip(".").replace("'", "`")
     text = text.replace(" int range", " integer").replace(" integer range", " integer")
     text = re.sub(r"is not in the range (\d+)<=x<=(\d+)", r"is not between \1 and \2", text)

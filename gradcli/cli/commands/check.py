@@ -91,7 +91,7 @@ def _listing(line: Line, target: Target) -> "Listing | None":
 
 
 def _programs(line: Line) -> "Iterator[tuple[Any, Mapping[str, Given]]]":
-    """The programs, each with the values that it is given: several are given none."""
+    """The programs, each with its values; several programs get none."""
     files, texts = split_files(line.arguments or ())
     if len(files) > 1 and (texts or line.values_file is not None):
         raise usage("values go with one program", f"check `{files[0]}` by itself")
@@ -105,7 +105,7 @@ def _programs(line: Line) -> "Iterator[tuple[Any, Mapping[str, Given]]]":
 
 
 def _ignored(line: Line) -> frozenset[str]:
-    """The codes whose warnings are left out."""
+    """The codes of warnings to leave out."""
     codes = frozenset(split_names(line.ignore, "--ignore") or ())
     if codes:
         from gradcli.codes import CODES

@@ -10,7 +10,7 @@ from gradcli.errors import nearest
 
 @command("code", *MESSAGES)
 def explain(line: Line) -> None:
-    """Explain a code of a message by an example.
+    """Explain the code of a message with an example.
 
     Examples:
       gradcli explain

@@ -10,7 +10,7 @@ from gradcli.cli.terminal.terminal import paged
 def ops(line: Line) -> None:
     """The built-in operations: meaning, derivative, values at kinks.
 
-    A NAME that is none is searched for: a sign, or words of names and meanings.
+    Any other NAME is searched for: a sign, or words in names and meanings.
 
     Examples:
       gradcli ops

@@ -7,7 +7,7 @@ from gradcli.cli.line.options import LIMITS, MESSAGES, PROGRAM, Line
 from gradcli.cli.rows.inquiry import Inquiry
 from gradcli.cli.terminal.failures import usage
 
-_POINTS = 200  # where the line does not say
+_POINTS = 200  # by default
 _MOST = 1_000_000
 
 
@@ -17,7 +17,7 @@ _MOST = 1_000_000
     view="curves",
 )
 def plot(line: Line) -> None:
-    """A result and its derivative over one input, drawn.
+    """Draw a result and its derivative over one input.
 
     Pictures need the extra `plot`: pip install 'gradcli[plot]'. Numbers do not.
 

@@ -21,7 +21,7 @@ def jvp(line: Line) -> None:
     *PROGRAM, *ROWS, "wrt", "cotangent", "several", *RESULT, *LIMITS, *MESSAGES, view="derivative"
 )
 def vjp(line: Line) -> None:
-    """Vector-Jacobian product: weights of a result carried back.
+    """Vector-Jacobian product: gradient of a weighted result.
 
     Examples:
       gradcli vjp 'sin(x) * k' 'x=[1, 2]' k=3 --cotangent '[1, 10]'

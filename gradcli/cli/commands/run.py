@@ -64,7 +64,7 @@ def run(line: Line) -> None:
 
 
 def _drawing(folder: str) -> "Drawing":
-    """Draws into files of a folder, which is made when the first of them is there."""
+    """Draws into files of a folder, which is made with the first file."""
     from gradcli.formats.texts.file import write_atomically
     from gradcli.render.drawing import Drawing
 
@@ -80,17 +80,17 @@ def _drawing(folder: str) -> "Drawing":
 
 
 def _destination(target: Target, kept: list[str]) -> Callable[[str], object]:
-    """Where the program's own printing goes."""
+    """The function that takes the texts that the program prints."""
     match FORMS[target.form].room:
         case "inside":
-            return lambda text: None  # the result tells it
+            return lambda text: None  # the result contains it
         case "around":
             return kept.append if target.path else print_output
     return print_message
 
 
 def _wanted(names: Sequence[str] | None, result: "RunResult") -> "RunResult":
-    """The result, or the names of --show alone."""
+    """The result, reduced to the names of --show if there are any."""
     from gradcli.results import Names
 
     if names is None:

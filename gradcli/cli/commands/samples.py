@@ -15,7 +15,7 @@ from gradcli.errors import nearest
 
 @command("sample", "folder", *MESSAGES)
 def samples(line: Line) -> None:
-    """The sample programs: listed, shown, or written into a folder.
+    """List, show or copy the sample programs.
 
     Examples:
       gradcli samples
@@ -45,7 +45,7 @@ def samples(line: Line) -> None:
 
 
 def _show_library(name: str) -> None:
-    """A module of the library, or those of a package, each with its first line."""
+    """Show a module of the library, or list those of a package with their first lines."""
     known = library()
     name = name.removesuffix("/").removesuffix(".grad")
     inside = {key: path for key, path in known.items() if key.startswith(f"{name}/")}
@@ -62,13 +62,13 @@ def _show_library(name: str) -> None:
 
 
 def _listed(known: dict[str, Path]) -> str:
-    """A line for each, with what its first sentence says."""
+    """A line for each sample, with its first sentence."""
     room = max(map(len, known))
     return "".join(f"{name:{room}}  {_about(path)}\n" for name, path in known.items())
 
 
 def _about(path: Path) -> str:
-    """The first sentence of a program's comment; of data the names of their columns."""
+    """The first sentence of a program's comment; for data the names of the columns."""
     lines = path.read_text("utf-8").splitlines()
     if path.suffix != ".grad":
         return f"data: {lines[0]}"
@@ -78,10 +78,10 @@ def _about(path: Path) -> str:
 
 
 def _copy(files: list[Path], folder: Path) -> None:
-    """Write samples into a folder, which is made where it is not there; files that are stay.
+    """Write samples into a folder, which is made if needed; existing files stay.
 
     Raises:
-        UsageError: If one of them is there or cannot be written.
+        UsageError: If a file exists already or cannot be written.
     """
     there = [file.name for file in files if (folder / file.name).exists()]
     if there:

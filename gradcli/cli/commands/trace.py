@@ -16,7 +16,7 @@ from gradcli.cli.terminal.failures import usage
 def trace(line: Line) -> None:
     """The evaluation trace: operations with partials and adjoints.
 
-    With --tangent the tangents stand beside the adjoints, with --mode forward in their place.
+    With --tangent it shows tangents next to adjoints, with --mode forward instead of them.
 
     Examples:
       gradcli trace 'log(x1) + x1 * x2 - sin(x2)' x1=2 x2=5

@@ -8,7 +8,7 @@ from gradcli.cli.terminal.failures import usage
 
 
 def split(arguments: Sequence[str]) -> tuple[str | None, dict[str, str]]:
-    """FILE, if there is one, and the texts of the inputs by name; the last of a name counts."""
+    """The FILE, or None, and the texts of the inputs by name; the last one of a name counts."""
     files, texts = split_files(arguments)
     if len(files) > 1:
         help = "an input is written NAME=VALUE"
@@ -19,7 +19,7 @@ def split(arguments: Sequence[str]) -> tuple[str | None, dict[str, str]]:
 
 
 def split_files(arguments: Sequence[str]) -> tuple[list[str], dict[str, str]]:
-    """The FILEs, and the texts of the inputs by name; the last of a name counts."""
+    """The FILEs, and the texts of the inputs by name; the last one of a name counts."""
     files = []
     texts = {}
     for argument in arguments:
@@ -32,7 +32,7 @@ def split_files(arguments: Sequence[str]) -> tuple[list[str], dict[str, str]]:
 
 
 def split_names(options: Sequence[str] | None, flag: str) -> list[str] | None:
-    """The names of a repeatable option that takes `NAME,..`, each once; None without one."""
+    """The names of a repeatable option that takes `NAME,..`, each once; None if it is not given."""
     if not options:
         return None
     names = [name.strip() for option in options for name in option.split(",")]

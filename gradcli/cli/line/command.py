@@ -1,4 +1,4 @@
-"""Commands made of a row of the table of options and a function of the line that was given."""
+"""Make commands from their options and a function that takes the parsed line."""
 
 from collections.abc import Callable, Sequence
 from types import NoneType
@@ -18,7 +18,7 @@ _STATUSES = (
 
 
 class _Made(TyperCommand):
-    """A command of typer that calls a function of the line."""
+    """A typer command that calls a function with the parsed line."""
 
     def __init__(
         self, body: Callable[[Line], None], name: str, forms: tuple[str, ...], **settings: Any
@@ -38,10 +38,10 @@ SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
 class Command:
-    """A command. typer's object is made only when the command line names it.
+    """A command. Its typer object is made only when the command line names it.
 
-    typer would find out the parameters from a function's annotations, which takes it five times
-    as long as making them, and longer than all that a short command then does.
+    typer would derive the parameters from a function's annotations; that takes five times as long
+    as making them here, and longer than a short command.
     """
 
     def __init__(self, body: Callable[[Line], None], options: Sequence[str], view: str | None):
@@ -49,7 +49,7 @@ class Command:
         self.forms = () if view is None else VIEWS[view].forms
 
     def build(self) -> TyperCommand:
-        """The command of typer."""
+        """The typer command."""
         return _Made(
             self.body,
             self.name,
@@ -81,22 +81,22 @@ _SEVERAL = list[str] | None
 
 
 def _without_none(kind: Any) -> Any:
-    """The type that a value of an option has where it is given."""
+    """The type of an option's value if it is given."""
     return get_args(kind)[0] if NoneType in get_args(kind) else kind
 
 
 def command(*options: str, view: str | None = None) -> Callable[[Callable[[Line], None]], Command]:
-    """A command that takes these options, in this order, and whose results have a view, in whose
-    forms they can be had.
+    """A command with these options, in this order. `view` is the view of its results, which decides
+    its forms of output.
     """
     return lambda body: Command(body, options, view)
 
 
 def help_text(function: Callable[..., None]) -> str:
-    """The function's docstring, marked so that typer leaves the lines of its examples alone."""
+    """The function's docstring, marked so that typer does not reflow its examples."""
     return (function.__doc__ or "").replace("    Examples:", "    \b\n    Examples:")
 
 
 def _as_list(value: Any) -> Any:
-    """The list of a repeatable option's values, None if empty; any other value unchanged."""
+    """The list of a repeatable option's values, None if it is empty; any other value unchanged."""
     return (list(value) or None) if isinstance(value, tuple) else value

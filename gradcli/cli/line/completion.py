@@ -11,10 +11,10 @@ if TYPE_CHECKING:
 
 
 def complete(what: str, ctx: Any, begun: str) -> list[str]:
-    """The words that go on from what the shell has of one.
+    """The possible completions of a word.
 
     Args:
-        what: Which words: the name of a function below, without its underscore.
+        what: The kind of words: the name of a function below, without its underscore.
         ctx: The command line so far, as typer's context.
         begun: The word so far.
     """
@@ -23,18 +23,18 @@ def complete(what: str, ctx: Any, begun: str) -> list[str]:
 
 
 def _inputs(ctx: Any) -> list[str]:
-    """`NAME=` for the program's inputs; before a program is named, what the shell offers."""
+    """`NAME=` for the program's inputs; before a program is named, the shell's own completions."""
     program = _program(ctx)
     return [] if program is None else [f"{name}=" for name in program.inputs]
 
 
 def _tangents(ctx: Any) -> list[str]:
-    """`NAME=` for the names that a direction can have."""
+    """`NAME=` for the names that a direction may have."""
     return [f"{name}=" for name in _watchable(ctx)]
 
 
 def _watchable(ctx: Any) -> Sequence[str]:
-    """Names that a derivative can be taken by."""
+    """Names that a derivative may be taken with respect to."""
     program = _program(ctx)
     return () if program is None else program.watchable
 
@@ -74,13 +74,13 @@ def _samples(ctx: Any) -> Iterable[str]:
 
 
 def _program(ctx: Any) -> Program | None:
-    """The program that the command line names so far, if it can be read."""
+    """The program in the command line so far, or None if it cannot be read."""
     from gradcli.cli.line.arguments import split
     from gradcli.cli.line.reading import read_program
     from gradcli.errors import GradError
     from gradcli.program import decode, load_source
 
-    # after an option that waits for its value, typer leaves the arguments in `args`
+    # while an option waits for its value, typer leaves the arguments in `args`
     arguments = [*(ctx.params.get("arguments") or ()), *ctx.args]
     expressions = ctx.params.get("expression")
     with suppress(GradError):
@@ -98,4 +98,4 @@ _WORDS: dict[str, Callable[[Any], Iterable[str]]] = {
         *(_operations, _topics, _codes, _samples),
     )
 }
-_SEPARATED = ("watchable", "names")  # several of them stand between commas
+_SEPARATED = ("watchable", "names")  # separated by commas

@@ -1,4 +1,4 @@
-"""The program and the values that the command line gives."""
+"""The program and the input values that the command line gives."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 
 def load(line: Line, records: Batch | None) -> tuple[Program, dict[str, Given]]:
-    """The program that a command line names and the values that it gives.
+    """Load the program of a command line and its input values.
 
     Args:
-        line: The command line; what its arguments give counts more than the file of -i.
-        records: The rows that give values later.
+        line: The command line; its arguments take precedence over the file of -i.
+        records: The rows that will give further values.
     """
     from gradcli import program
 
@@ -37,7 +37,7 @@ def load(line: Line, records: Batch | None) -> tuple[Program, dict[str, Given]]:
 
 
 def load_source(line: Line) -> tuple[Any, dict[str, Given]]:
-    """The text of the program, for a command that looks at it alone, and the values given."""
+    """The text of the program, for a command that only reads it, and the input values."""
     from gradcli import program
 
     source, texts, values = _asked(line)
@@ -45,13 +45,13 @@ def load_source(line: Line) -> tuple[Any, dict[str, Given]]:
         return source, constants(texts)
     try:
         loaded = program.load_source(source, frozenset({*texts, *values.declared}))
-    except ProgramError:  # which the command tells
+    except ProgramError:  # the command reports it
         return source, constants(texts)
     return source, _given(values, loaded, texts) | constants(texts)
 
 
 def _given(values: Values | None, loaded: Program, elsewhere: Collection[str]) -> dict[str, Given]:
-    """The values of -i that are inputs of the program; others are given elsewhere."""
+    """The values of -i for inputs of the program, except those in `elsewhere`."""
     from gradcli import program
 
     if values is None:
@@ -73,7 +73,7 @@ def _given(values: Values | None, loaded: Program, elsewhere: Collection[str]) -
 
 
 def _asked(line: Line) -> tuple[Any, dict[str, str], Values | None]:
-    """The program's text, the texts of NAME=VALUE, and what -i gives."""
+    """The program's text, the texts of NAME=VALUE, and the values of -i."""
     from gradcli import program
 
     file, texts = split(line.arguments or ())
@@ -113,7 +113,7 @@ def _stdin() -> bytes:
 
 
 def constants(texts: Mapping[str, str]) -> dict[str, Given]:
-    """The values of NAME=VALUE texts, by name: constant expressions, and files behind `@`."""
+    """The values of NAME=VALUE texts, by name: constant expressions, or files after `@`."""
     return {name: _constant(text, name, f"{name}=") for name, text in texts.items()}
 
 
@@ -140,15 +140,15 @@ def _from_file(reference: str) -> Any:
 
 
 def constant(text: str | None, name: str) -> Given | None:
-    """The value of an option that takes a constant; None without it."""
+    """The value of an option that takes a constant; None if it is not given."""
     return None if text is None else _constant(text, name, f"{name} ")
 
 
 def constant_of(text: str, name: str, before: str) -> float:
-    """The finite number that a part of an option is: a constant expression.
+    """The finite number in a part of an option, written as a constant expression.
 
     Raises:
-        UsageError: If it is none.
+        UsageError: If it is not one.
     """
     import math
 

@@ -1,4 +1,4 @@
-"""The options of all commands: one table, from which each command takes its own."""
+"""The table of all options, from which each command takes its own."""
 
 from collections.abc import Callable
 from typing import Any, Literal, Protocol
@@ -7,8 +7,8 @@ from typer.core import TyperArgument, TyperOption
 
 
 class Field:
-    """How a field of the line is given: by `make`, an option or argument of typer, of these names
-    (None: its own) and settings; as `default` where it is not given.
+    """How a field of the line is given: `make` is typer's option or argument, `names` its names
+    (None for the field's own), `settings` its settings, `default` its value if it is not given.
     """
 
     def __init__(
@@ -22,22 +22,22 @@ class Field:
 
 
 def option(*names: str, default: Any = None, **settings: Any) -> Any:
-    """A field that an option gives."""
+    """A field set by an option."""
     return Field(TyperOption, names or None, default, settings)
 
 
 def flag(*names: str, **settings: Any) -> Any:
-    """A field that an option without a value makes true."""
+    """A field that an option without a value sets to true."""
     return Field(TyperOption, names or None, False, {"is_flag": True, **settings})
 
 
 def argument(*, default: Any = None, **settings: Any) -> Any:
-    """A field that an argument gives."""
+    """A field set by an argument."""
     return Field(TyperArgument, (), default, settings)
 
 
 def completed(what: str) -> Callable[..., list[str]]:
-    """A function for typer that completes a word, as `completion.complete` does."""
+    """A function with which typer completes a word, as `completion.complete` does."""
 
     def words(ctx: Any, args: list[str], incomplete: str) -> list[str]:
         from gradcli.cli.line.completion import complete
@@ -48,25 +48,25 @@ def completed(what: str) -> Callable[..., list[str]]:
 
 
 PRECISION = 6
-"""Significant digits for people, where nothing else is asked."""
+"""Significant digits for people by default."""
 
 
 class Whole(Protocol):
-    """The command line as a whole, for commands about commands."""
+    """The whole command line, for commands that list or run others."""
 
     def names(self) -> list[str]:
         """The names of all commands."""
 
     def run(self, arguments: list[str]) -> int:
-        """Do what other arguments ask for; the status."""
+        """Run other arguments, and return the exit status."""
 
 
 class Line:
-    """A command line, with a field for each option. An option that the command does not take has
-    its default. `form` gets its values and help from the forms of the command.
+    """A parsed command line, with a field for each option. Options that a command does not take
+    have their defaults. The command's forms set the values and help of `form`.
 
     Fields:
-        whole: The command line as a whole.
+        whole: The whole command line.
         forms: The forms of output that the command has.
         takes: The options that the command takes.
     """

@@ -1,4 +1,4 @@
-"""Where a command's result goes, and in which form."""
+"""Decide where a command's result goes, and in which form."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from gradcli.results import Answer, Look
     from gradcli.source import Source
 
-_WIDTH = 80  # where no terminal says
-_DRAWN = ("human", "plain", "tree")  # forms that may have colours of their own
+_WIDTH = 80  # without a terminal
+_DRAWN = ("human", "plain", "tree")  # forms that may be coloured
 
 
 class Target(Record):
-    """A form, the value of an option or a suffix, and a file, or None for standard output."""
+    """A form of output and a file, or None for standard output."""
 
     __slots__ = ("form", "path", "color")
     form: str
@@ -39,16 +39,16 @@ class Target(Record):
 
     @property
     def is_for_person(self) -> bool:
-        """Whether the form is the one that only people read."""
+        """True if the form is for people only."""
         return self.form == "human"
 
     @property
     def is_text(self) -> bool:
-        """Whether the form is lines of text."""
+        """True if the form consists of lines of text."""
         return FORMS[self.form].room == "around"
 
     def content(self, result: Answer, look: Look) -> str | bytes:
-        """The text or bytes of a result: all of its views that the form has."""
+        """The text or bytes of all views of a result that have the form."""
         views = [VIEWS[name] for name in result.views if self.form in VIEWS[name].forms]
         drawn = [view.name for view in views if self.form in view.drawn]
         whole = FORMS[self.form].whole
@@ -66,7 +66,7 @@ class Target(Record):
         return "".join(texts) if texts else content[0]
 
     def write(self, content: str | bytes) -> None:
-        """Write the whole of a result, or the last of what goes to standard output."""
+        """Write a whole result, or the last part of one to standard output."""
         if self.path is None:
             self._written(content if isinstance(content, str) else content.decode())
             return
@@ -79,8 +79,8 @@ class Target(Record):
 
     @contextmanager
     def stream(self) -> Iterator[Callable[[str | bytes], None]]:
-        """A function that writes a piece of a result: at once to standard output; a file is there
-        when the work inside has ended, and as before if it fails.
+        """A function that writes a piece of a result. Standard output gets it at once; a file is
+        replaced when the block ends, and stays unchanged if it fails.
         """
         if self.path is None:
             yield self._written
@@ -103,14 +103,14 @@ class Target(Record):
 
     @contextmanager
     def _named(self) -> Iterator[None]:
-        """Turn an OSError into the error that this target cannot be written."""
+        """Turn an OSError into an error that names this target."""
         try:
             yield
         except OSError as error:
             raise unwritable(f"`{self.path}`", error.strerror or str(error)) from None
 
     def draw(self, lines: list[Drawn]) -> str:
-        """Lines as the text to write, coloured if the target takes colour."""
+        """Lines as text to write, coloured if the target has colours."""
         from gradcli.render.theme import text_of
 
         colour = self.path is None and wants_colour(sys.stdout, self.color)
@@ -118,17 +118,17 @@ class Target(Record):
 
     @property
     def width(self) -> int:
-        """Cells in a line of what is drawn for people."""
+        """Cells in a line of output for people."""
         return self.terminal or _WIDTH
 
     @property
     def terminal(self) -> int | None:
-        """Cells in a line of the terminal that is drawn on, None where there is none."""
+        """Cells in a line of the terminal; None without one."""
         return width(None if self.path else sys.stdout)
 
 
 def look(line: Line, target: Target, source: Source | None = None) -> Look:
-    """Settings for how a result is shown."""
+    """Settings for showing a result."""
     from gradcli.results import Look
 
     asked = {name: getattr(line, name) for name in Look._fields if name in FIELDS}
@@ -136,7 +136,7 @@ def look(line: Line, target: Target, source: Source | None = None) -> Look:
 
 
 def choose(line: Line) -> Target:
-    """The target that a command line asks for.
+    """The target of a command line.
 
     Raises:
         UsageError: If the options contradict each other or the suffix is unknown.
@@ -184,7 +184,7 @@ def _chosen(line: Line) -> Target:
 
 
 def decided(target: Target, forms: tuple[str, ...]) -> Target:
-    """The target with `auto` decided: the first form on a terminal, plain elsewhere."""
+    """The target with `auto` replaced: by the first form on a terminal, by `plain` elsewhere."""
     if target.form != "auto":
         return target
     plain = "plain" in forms and not is_terminal(sys.stdout)
@@ -192,9 +192,9 @@ def decided(target: Target, forms: tuple[str, ...]) -> Target:
 
 
 class Echo:
-    """Takes the texts that a program prints and hands them on.
+    """Passes on the texts that a program prints.
 
-    `begun` tells whether there was one, `unfinished` whether the last line still wants its end.
+    `begun` is true once there was one, `unfinished` while the last line has no end.
     """
 
     def __init__(self, write: Callable[[str], object]) -> None:

@@ -1,4 +1,4 @@
-"""The bytes of the program, from a file, an option or standard input."""
+"""Read the bytes of the program from a file, an option or standard input."""
 
 from __future__ import annotations
 
@@ -14,13 +14,11 @@ from gradcli.cli.terminal.terminal import is_terminal
 from gradcli.errors import nearest
 from gradcli.source import bytes_of
 
-_LONGEST_PROGRAM = 64 * 2**20  # bytes; /dev/zero has no end
+_LONGEST_PROGRAM = 64 * 2**20  # bytes; /dev/zero never ends
 
 
 def read_program(file: str | None, expressions: Sequence[str] | None) -> tuple[str, bytes]:
-    """Name and bytes of the program, from the one place that the command line names. What stands in
-    FILE's place and reads as an expression is one.
-    """
+    """Name and bytes of the program, from its only source. FILE may also be an expression."""
     if expressions:
         if file is not None:
             raise usage(
@@ -34,7 +32,7 @@ def read_program(file: str | None, expressions: Sequence[str] | None) -> tuple[s
     return file, _file(file)
 
 
-# compiled where no file has the name that is given
+# imported only if no file has the given name
 _PATH = r"[\w.~/-]*"
 _SHORT = r"(?:[A-Za-z]\w?|[\d.]+)(?:[-/](?:[A-Za-z]\w?|[\d.]+))+"
 _SIGN = r"[-+*/%@<>()\[\]^;\n]"
@@ -43,9 +41,9 @@ _SUFFIX = r"\.[a-z]\w{1,4}$"
 
 
 def is_expression(argument: str) -> bool:
-    """Whether an argument in FILE's place is meant as the program's text: no file has that name, it
-    has an operator or a call or begins as a statement, no suffix of a file and no folder. What
-    could be a path, as `my-model`, is one unless it is made of numbers and short names, as `x/2`.
+    """True if the FILE argument is meant as a program's text. No file or folder has that name, it
+    has no suffix, and it has an operator or a call or begins like a statement. A possible path such
+    as `my-model` is one, unless it consists of numbers and short names, as `x/2` does.
     """
     if "\0" in argument or os.path.lexists(argument) or re.search(_SUFFIX, argument):
         return False
@@ -58,10 +56,10 @@ def is_expression(argument: str) -> bool:
 
 
 def _bytes(text: str) -> bytes:
-    """The bytes that an argument was made from."""
+    """The bytes that an argument was decoded from."""
     try:
         return text.encode("utf-8", "surrogateescape")
-    except UnicodeEncodeError:  # half a character, as no shell gives it
+    except UnicodeEncodeError:  # a lone surrogate, which no shell passes
         return text.encode("utf-8", "surrogatepass")
 
 

@@ -1,4 +1,4 @@
-"""The records that `--rows` and its companions name."""
+"""The records of `--rows` and its related options."""
 
 from __future__ import annotations
 
@@ -22,8 +22,12 @@ if TYPE_CHECKING:
 
 
 class Batch(Record):
-    """The records to go through, what of them is kept, what to do with a bad one (stop, skip,
-    record or ignore), and how many digits people are shown.
+    """The records of a run.
+
+    Fields:
+        rows, kept: The records, and their columns to keep.
+        on_error: The treatment of a bad row: "stop", "skip", "record" or "ignore".
+        jobs, precision: The number of processes, and of significant digits for people.
     """
 
     __slots__ = ("rows", "kept", "on_error", "jobs", "precision")
@@ -88,7 +92,7 @@ def batch(line: Line, files: Sequence[str]) -> Batch:
 
 
 def _expanded(files: Sequence[str]) -> list[str]:
-    """The files that names stand for: of a pattern, such as `*.csv`, all in their order."""
+    """The files of all names, in order; a name may be a pattern, such as `*.csv`."""
     found: list[str] = []
     for name in files:
         if not any(sign in name for sign in "*?[") or os.path.exists(name):
@@ -104,7 +108,7 @@ def _expanded(files: Sequence[str]) -> list[str]:
 
 
 def _dialect(line: Line) -> Dialect:
-    """The dialect of the rows that the options describe."""
+    """The dialect of the rows, as given by options."""
     from gradcli.formats.texts.dialect import Dialect
 
     names = split_names(line.columns, "--columns")
@@ -127,16 +131,16 @@ _SEPARATORS = {"tab": "\t", "\\t": "\t", "space": " "}
 
 
 def row_target(target: Target, asked: Batch) -> Target:
-    """Where rows go, with their form decided; errors as of `row_form`."""
+    """The target of rows, with their form decided; raises the errors of `row_form`."""
     return Target(row_form(target, asked), target.path, target.color)
 
 
 def row_form(target: Target, asked: Batch) -> str:
-    """The form of rows: without a request a table on a terminal, elsewhere the form in which they
-    are read.
+    """The form of rows. By default it is a table on a terminal, else the form in which they are
+    read.
 
     Raises:
-        UsageError: If they cannot be written as the target asks.
+        UsageError: If rows cannot be written as the target demands.
     """
     if target.form == "auto":
         seen = target.path is None and is_terminal(sys.stdout)

@@ -1,4 +1,4 @@
-"""A command line from its options to its answer."""
+"""Runs a command: from its options to its answer."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _ASKED = ("of", "mode", "order", "diagonal")
 
 
 def ask(line: Line, name: str, *, bar: str | None = None) -> None:
-    """Answer a command line by a question alone. Arguments as of `Inquiry.answer`."""
+    """Answer a command line with a single question. See `Inquiry.answer` for the arguments."""
     inquiry = Inquiry(line)
     inquiry.load()
     inquiry.answer(name, bar=bar)
@@ -42,17 +42,17 @@ def _as_it_is(result: Any) -> Any:
 
 
 class Inquiry:
-    """A command line, with the program and its inputs once they are loaded.
+    """A command line, with its program and inputs once they are loaded.
 
     Fields:
         telling: Writes warnings.
-        target: Where the answer goes, and in which form.
-        names: Those of --wrt.
-        shown: Those of --show.
-        records: Those of --rows.
-        limits: What each run may take.
+        target: The target of the answer.
+        names: The names of --wrt.
+        shown: The names of --show.
+        records: The records of --rows.
+        limits: The limits of each run.
         program: The program, once it is loaded.
-        inputs: The values that it is given.
+        inputs: The given values of inputs.
 
     Raises:
         UsageError: If options contradict each other.
@@ -71,7 +71,7 @@ class Inquiry:
         """Decide the form of the answer, except that of rows.
 
         Raises:
-            UsageError: If it has no room for what is asked beside the answer.
+            UsageError: If it has no room for what is shown beside the answer.
         """
         target = decided(self.target, self._line.forms)
         _check_room(self._line, target, self.records)
@@ -80,23 +80,23 @@ class Inquiry:
 
     @property
     def row_target(self) -> Target:
-        """Where the answers to rows go, the form decided."""
+        """The target of the answers to rows, with their form decided."""
         from gradcli.cli.line.records import row_target
 
         assert self.records is not None, "no --rows"
         return row_target(self.target, self.records)
 
     def load(self) -> None:
-        """Load the program, and the values that it is given."""
+        """Load the program and the input values."""
         self.program, self.inputs = load(self._line, self.records)
 
     @property
     def look(self) -> Look:
-        """Settings for how the answer is shown."""
+        """Settings for showing the answer."""
         return look(self._line, self.target, self.program.source)
 
     def settings(self, echo: Callable[[str], None] = print_message, **more: Any) -> Options:
-        """Options of the run that the command line asks for."""
+        """Options of the run."""
         from gradcli.program import Options
 
         line = self._line
@@ -115,13 +115,13 @@ class Inquiry:
         )
 
     def _remark(self, said: Diagnostic) -> None:
-        """Say something about the work, to one who wants to know more."""
+        """Write a remark about the work, with --verbose."""
         if self._line.verbose:
             said.severity = "note"
             self.telling.warn([said])
 
     def _give_up(self, error: GradError) -> None:
-        """End the process at a limit that is reached in a call which cannot be stopped."""
+        """End the process at a limit that is reached in a call that cannot be stopped."""
         self.telling.report(error.diagnostics)
         os._exit(error.status)
 
@@ -131,7 +131,7 @@ class Inquiry:
         Args:
             name: The question: a method of the program.
             bar: The noun of a progress bar, if the question may take long.
-            **asked: Arguments of the method, beside those that options of the command give.
+            **asked: Arguments of the method that no option gives.
         """
         query = self._query(name, {**self._asked(asked), **asked})
         self.settle()
@@ -148,7 +148,7 @@ class Inquiry:
         self.write(result, content)
 
     def _asked(self, known: Collection[str]) -> dict[str, Any]:
-        """The arguments of a question that options of the command give, and nobody else."""
+        """The arguments of a question that the command's options give."""
         line = self._line
         found = {name: getattr(line, name) for name in _ASKED if name in line.takes}
         if "wrt" in line.takes:
@@ -170,8 +170,8 @@ class Inquiry:
     def found(
         self, query: Query, settings: Options, finished: Callable[[Any], Any] = _as_it_is
     ) -> tuple[Any, str | bytes]:
-        """The answer to a question at the inputs, and what is written of it, both within the
-        limits; `finished` makes of the answer what is shown.
+        """The answer at the inputs and its output, both made within the limits. `finished` turns
+        the answer into the result that is shown.
         """
 
         def answer() -> tuple[Any, str | bytes]:
@@ -181,8 +181,8 @@ class Inquiry:
         return self.program.within(settings, answer)
 
     def write(self, result: Any, content: str | bytes) -> None:
-        """Write an answer and tell its warnings. The status is 1 where the answer is no; with -q
-        that alone tells it to a person.
+        """Write an answer and its warnings. A negative answer exits with status 1; with -q a
+        terminal then shows nothing else.
         """
         quiet = self._line.quiet and result.right is not None
         if not (quiet and self.target.path is None and self.target.is_text):
@@ -194,9 +194,7 @@ class Inquiry:
     def answer_rows(
         self, query: Query, settings: Options, finished: Callable[[Any], Any] = _as_it_is
     ) -> None:
-        """Ask a question of every row, and write the parts of each answer; the status is 1 if one
-        is no.
-        """
+        """Answer a question for every row; the status is 1 if one answer is negative."""
         from gradcli.cli.rows.rows import answer_rows
 
         look = self.look
@@ -212,10 +210,10 @@ class Inquiry:
 
 
 def _check_room(line: Line, target: Target, records: Batch | None) -> None:
-    """Refuse what has no place beside the answer in the target's form.
+    """Refuse options whose output has no place beside the answer in the target's form.
 
     Raises:
-        UsageError: If the line asks for such a thing.
+        UsageError: If the line has such an option.
     """
     if len(split_names(line.several, "--of") or ()) > 1:
         beside = "several results"
@@ -235,7 +233,7 @@ def _limits(line: Line) -> Limits:
     """The limits that the options and the environment set.
 
     Raises:
-        UsageError: If one is written wrongly.
+        UsageError: If one is malformed.
     """
     given = {
         "steps": line.max_steps,
@@ -251,10 +249,10 @@ def _limits(line: Line) -> Limits:
 
 
 def _records(line: Line) -> Batch | None:
-    """The records that the options name; None without --rows.
+    """The records of the options; None without --rows.
 
     Raises:
-        UsageError: If an option stands without --rows.
+        UsageError: If an option needs --rows.
         InputError: If the file cannot be read or has no header.
     """
     if not line.rows:

@@ -1,4 +1,4 @@
-"""The answers to many rows at once, where code has them."""
+"""Answers many rows at once with compiled code, as far as it applies."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from gradcli.cli.rows.workers import can_fork
 from gradcli.errors import GradError
 from gradcli.formats.readers.rows import Block, Row, Rows, Wanted
 
-_FIRST, _MOST = 16, 4096  # rows that are asked together
+_FIRST, _MOST = 16, 4096  # rows that are answered together: at first, and at most
 _LEAST_BYTES, _MOST_BYTES = 2**10, 2**20  # of a block of rows
-_LONG = 0.2  # seconds after which people want to see something
-_WORTH = 0.05  # seconds of work on blocks, after which it is shared
+_LONG = 0.2  # seconds after which people expect output
+_WORTH = 0.05  # seconds of work on blocks after which more processes pay
 
 
 def takes_code(question: Question, wanted: Wanted, row: Row) -> bool:
-    """Whether code can answer rows such as this one; it is made."""
+    """True if code can answer rows like this one; compiles it."""
     values = _values(wanted, row)
     if question.options.compile == "never" or not values:
         return False
@@ -33,11 +33,11 @@ def takes_code(question: Question, wanted: Wanted, row: Row) -> bool:
 
 
 Piece: TypeAlias = "Together | Text | Row"
-"""A part of the answers to a block: those to several rows, or a row to be asked by itself."""
+"""A part of the answers to a block: those to several rows, or a row left to the interpreter."""
 
 _Pieces: TypeAlias = "Callable[[Block], list[Piece]]"
 Sharing: TypeAlias = "Callable[[_Pieces], Callable[[Iterable[Block]], Iterator[list[Piece]]]]"
-"""Starts processes that do what a function does of blocks, in their order."""
+"""Starts processes that apply a function to blocks, and yields the results in order."""
 
 
 def many_rows(
@@ -49,15 +49,15 @@ def many_rows(
     ask: Callable[[Row], Answer],
     share: Sharing,
 ) -> Iterator[Answer | Together | Text]:
-    """The answers to all rows, by code as soon as there is any, shared by several processes if so
-    many jobs are asked for and it takes long; else `ask` gives them. No row that is there waits for
-    one that is not.
+    """The answers to all rows. Compiled code gives them as soon as there is any, several processes
+    share long work if --jobs allows it, and `ask` answers the remaining rows. No available row
+    waits for one that has not arrived.
     """
     same = {name: given.value for name, given in question.inputs.items()}
     count, size, layout, failed = _FIRST, _LEAST_BYTES, None, None
     spent, shared = 0.0, None
     while failed is None:
-        if layout is not None and kind != "human":  # for whom each row is written by itself
+        if layout is not None and kind != "human":  # people see each row as it comes
             pieces = partial(_pieces, layout, asked, kind)
             blocks = partial(asked.rows.block, wanted.names, size)
             if shared is None and asked.jobs > 1 and spent > _WORTH and can_fork():
@@ -95,7 +95,7 @@ def many_rows(
 
 
 def _pieces(layout: RowLayout, asked: Batch, kind: str, block: Block) -> list[Piece]:
-    """The answers to the rows of a block, and those that have to be asked by themselves."""
+    """The answers to the rows of a block, and the rows that the interpreter has to answer."""
     found = layout.many.arrays(block.columns)
     if found is None:
         return [block.row(place) for place in range(block.count)]
@@ -113,7 +113,7 @@ def _pieces(layout: RowLayout, asked: Batch, kind: str, block: Block) -> list[Pi
 
 
 def _taken(source: Rows, rows: Iterator[Row], count: int) -> tuple[list[Row], Exception | None]:
-    """The next rows: one, and as many more as are there, up to so many; and what has ended them."""
+    """At least one row and all that are available, up to `count`; and the error that ended them."""
     found: list[Row] = []
     try:
         for row in rows:
@@ -126,7 +126,7 @@ def _taken(source: Rows, rows: Iterator[Row], count: int) -> tuple[list[Row], Ex
 
 
 def _values(wanted: Wanted, row: Row) -> dict[str, Any]:
-    """The values of the inputs in a row; none of a broken one."""
+    """The values of the inputs in a row; empty for a broken row."""
     try:
         return wanted.of(row)
     except GradError:

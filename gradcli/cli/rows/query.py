@@ -1,4 +1,4 @@
-"""A question to a program, for any values of its inputs."""
+"""A question to a program, for any input values."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Query(Record):
-    """A question of a program: the name of its method, and what is asked beside the inputs."""
+    """A question: a method of the program, with its arguments except the inputs."""
 
     __slots__ = ("program", "name", "asked")
     program: Program
@@ -21,23 +21,23 @@ class Query(Record):
     asked: dict[str, Any]
 
     def __call__(self, given: Mapping[str, Given], options: Options) -> Any:
-        """The answer for values of the inputs."""
+        """The answer at some input values."""
         return getattr(self.program, self.name)(given, options=options, **self.asked)
 
     def many(self, given: Mapping[str, Any], options: Options) -> Many | None:
-        """Code that answers for many values of these types; None if there is none yet."""
+        """Compiled code that answers for many values of these types; None if there is none yet."""
         return self.program.many(self.name, given, options=options, **self.asked)
 
 
 class Question(Record):
-    """A question that is asked of every row.
+    """A question for every row.
 
     Fields:
         query: The question.
-        options: How to run; a row's random numbers are those of its own stream.
+        options: Options of the runs; each row has its own stream of random numbers.
         program: The program.
         inputs: Values that are the same for all rows.
-        parts: Gives the parts of an answer that are written.
+        parts: Returns the parts of an answer to write.
     """
 
     __slots__ = ("query", "options", "program", "inputs", "parts")

@@ -1,6 +1,4 @@
-"""Where the numbers of an answer stand in what is written of it, so that the text of an answer by
-code is made of its numbers alone.
-"""
+"""The layout of answers, so that the output of compiled code is made from its numbers alone."""
 
 from __future__ import annotations
 
@@ -19,23 +17,23 @@ from gradcli.formats.texts.literal import numbers
 if TYPE_CHECKING:
     from gradcli.program import Many
 
-_NUMBER = re.compile(r"(-?\d+(?:\.\d+)?(?:e[+-]?\d+)?|\btrue\b|\bfalse\b)")  # in JSON
+_NUMBER = re.compile(r"(-?\d+(?:\.\d+)?(?:e[+-]?\d+)?|\btrue\b|\bfalse\b)")  # a number in JSON
 _SAMPLES = ({float: 0.5, int: 3, bool: True}, {float: -7.25e-9, int: -(2**40), bool: True})
 
 
 class RowLayout:
-    """The layout of answers to one question: fixed texts, and places for numbers.
+    """The layout of the answers to one question: fixed texts, and places for numbers.
 
     Args:
-        question: Asked of every row.
-        many: Its code.
-        kind: The form, as of `RowWriter`.
+        question: The question.
+        many: Its compiled code.
+        kind: The form, as for `RowWriter`.
     """
 
     def __init__(self, question: Question, many: Many, kind: str) -> None:
         self.many = many
         self._question, self._kind = question, kind
-        # two answers that differ in each of their numbers, and in nothing else
+        # two answers that differ only in their numbers
         one, other = ([i + part for i in range(len(many.types))] for part in (0.25, 0.75))
         self._columns = self._said(one).columns
         self._warnings = many.result(one).warnings
@@ -52,7 +50,7 @@ class RowLayout:
         )
 
     def answer(self, row: Row, kept: Kept, made: Sequence[Any]) -> Answer | Text:
-        """The answer that consists of these numbers, as it is written."""
+        """The written answer with these numbers."""
         texts = self._filled(made) if self._is_sure else self._texts(made)
         if self._kind == "ndjson":
             line = json_line(row.number, kept, "".join(texts))
@@ -64,8 +62,8 @@ class RowLayout:
     def together(
         self, block: Block, kept: Sequence[Any], results: Sequence[Any], part: slice
     ) -> Together | Text:
-        """What is written of the answers to a part of a block that are made of these numbers; what
-        is kept of the block is a list for each column, or of JSON by name for each row.
+        """The written answers to part of a block. `kept` has a list for each column, or for JSON a
+        dictionary for each row.
         """
         count = part.stop - part.start
         first, line = block.number + part.start, block.line + part.start
@@ -91,12 +89,12 @@ class RowLayout:
         return Said.of(self._question.parts(self.many.result(made)), self._kind)
 
     def _texts(self, made: Sequence[Any]) -> list[str]:
-        """The cells of an answer, or the pieces of its JSON, numbers by themselves."""
+        """The cells of an answer, or its JSON split into numbers and other texts."""
         said = self._said(made)
         return _NUMBER.split(json_object(said.json)) if self._kind == "ndjson" else said.cells
 
     def _filled(self, made: Sequence[Any]) -> list[str]:
-        """The texts of an answer, by filling numbers into the layout."""
+        """The texts of an answer, with the numbers filled into the layout."""
         return [
             at if type(at) is str else _text(type_(made[at]))
             for at, type_ in zip(self._places, self._types, strict=True)
@@ -104,7 +102,7 @@ class RowLayout:
 
 
 def _written_as(x: Any, text: str) -> type:
-    """The type as which a number is written so: of a list with a float ints are floats."""
+    """The type as which a number is written: in a list with a float, ints are written as floats."""
     return next((type_ for type_ in (type(x), int, float) if _text(type_(x)) == text), type(x))
 
 

@@ -1,4 +1,4 @@
-"""The answers of `--rows` as lines: of a table, JSON lines or bare numbers, each as it comes."""
+"""Writes the answers of `--rows` as lines of a table, of JSON or of bare numbers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Kept: TypeAlias = list[str] | dict[str, str]
 
 
 class Said(NamedTuple):
-    """The columns, cells and JSON of an answer, as far as its form has them."""
+    """The columns, cells and JSON of an answer, as far as its form needs them."""
 
     columns: list[str]
     cells: list[str]
@@ -56,8 +56,8 @@ class Answer(NamedTuple):
         json: The JSON fields of the answer, in that form instead of cells.
         warnings: The warnings.
         right: False if a check of the row failed.
-        diagnostics: The row's errors; empty without one.
-        status: The exit status of the error; 0 without one.
+        diagnostics: The row's errors.
+        status: The exit status of the errors; 0 without any.
     """
 
     number: int
@@ -82,7 +82,7 @@ class Together(NamedTuple):
         kept: The kept columns, a list each.
         columns: The names of the columns of the answers.
         cells: These columns: arrays of numbers or lists of texts.
-        warnings: The warnings that each of them has.
+        warnings: The warnings of each answer.
     """
 
     number: int
@@ -110,7 +110,7 @@ class Text(NamedTuple):
         line: Its line in the file.
         size: The number of rows.
         text: Their lines of output.
-        warnings: The warnings that each of them has.
+        warnings: The warnings of each answer.
     """
 
     number: int
@@ -129,13 +129,13 @@ def refused(number: int, line: int, kept: Kept, error: GradError) -> Answer:
 
 
 class RowWriter:
-    """Writes answers as they come: a header when the first good one tells the columns.
+    """Writes answers as they come; the first good one makes the header.
 
     Args:
         write: Takes the texts.
         kind: "csv", "tsv", "md", "human", "npy", "npz", "ndjson" or "raw".
         on_error: "stop", "skip", "record" or "ignore".
-        kept: The names of what is kept of the rows.
+        kept: The names of the kept columns.
         precision: Significant digits for people.
     """
 
@@ -157,8 +157,8 @@ class RowWriter:
         self._waiting: list[Answer] = []
 
     def fitted(self, found: Answer | Together | Text) -> Iterator[Answer | Together | Text]:
-        """Answers whose columns are those of the header, which the first good one makes; in the
-        place of others the error that they are not.
+        """The answers, with an error in place of each whose columns are not those of the header.
+        The first good answer makes the header.
         """
         if isinstance(found, Answer):
             yield self._fitted(found)
@@ -183,11 +183,13 @@ class RowWriter:
         return refused(answer.number, answer.line, answer.kept, InputError(diagnostic))
 
     def write_together(self, found: Together | Text) -> None:
-        """Write answers that have been fitted."""
+        """Write answers that `fitted` has passed."""
         self._write(found.text if isinstance(found, Text) else self._lines(found))
 
     def text_of(self, found: Together) -> Together | Text:
-        """Answers as the lines that are written of them, if they are and their header stands."""
+        """The answers as written lines if the form is text and the header is written, else
+        unchanged.
+        """
         is_text = self._kind == "raw" or (self._kind in LAYOUTS and found.columns == self._columns)
         if not is_text:
             return found
@@ -205,7 +207,7 @@ class RowWriter:
         return self._layout.records([*lead, *found.kept, *found.cells, *last])
 
     def write(self, answer: Answer) -> None:
-        """Write one answer that has been fitted."""
+        """Write one answer that `fitted` has passed."""
         if answer.status and not self._recorded:
             return
         if self._kind == "ndjson":
@@ -213,12 +215,12 @@ class RowWriter:
         elif self._layout is None:
             self._write("".join(f"{text}\n" for text in answer.cells))
         elif answer.status and self._columns is None:
-            self._waiting.append(answer)  # its empty fields are not known yet
+            self._waiting.append(answer)  # its empty fields depend on the header
         else:
             self._record(answer, self._layout)
 
     def end(self) -> None:
-        """Write what waited for a header, and what stands behind the last record."""
+        """Write the answers that waited for a header, and the end of the table."""
         if self._layout is None:
             return
         if self._waiting:
@@ -251,7 +253,7 @@ class RowWriter:
 
 
 def _layout(kind: str, precision: int) -> Written | None:
-    """The layout of a table; None for a form that is no table."""
+    """The layout of a table; None for a form without one."""
     if kind == "human":
         from gradcli.render.records import Padded
 
@@ -274,7 +276,7 @@ def _told(error: Diagnostic) -> str:
 
 
 def json_line(number: int, kept: Kept, told: str) -> str:
-    """The JSON line of a row, with an object that tells its answer or its error."""
+    """The JSON line of a row, with an object for its answer or its error."""
     lead = {"row": str(number)}
     if isinstance(kept, dict) and kept:
         lead["kept"] = json_object(kept)

@@ -1,4 +1,4 @@
-"""`--rows`: one question for each record, each answer out as soon as it is made."""
+"""`--rows`: ask one question of each record, and write each answer at once."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ def answer_rows(question: Question, asked: Batch, target: Target, telling: Telli
     """Ask the question of every row, and write each answer.
 
     Raises:
-        typer.Exit: With the status of the first bad row, its error told.
+        typer.Exit: With the status of the first bad row, whose error is written.
     """
     question.program.check_given(question.inputs)
     wanted = _wanted(question, asked.rows)
     target = row_target(target, asked)
     kind = target.form
-    met: set[str] = set()  # the codes of warnings, by this process: only the first is told
+    met: set[str] = set()  # codes of warnings in this process: only the first of each is explained
 
     def ask(row: Row, leave: Callable[[Answer], None]) -> Answer:
         kept = asked.kept_of(row, kind)
@@ -66,7 +66,7 @@ def answer_rows(question: Question, asked: Batch, target: Target, telling: Telli
             met.update(w.code for w in found.warnings)
             return found
         except (UsageError, OSError):
-            raise  # whatever the row
+            raise  # not specific to the row
         except GradError as error:
             return refused(row.number, row.line, kept, error)
         except MemoryError:
@@ -76,7 +76,7 @@ def answer_rows(question: Question, asked: Batch, target: Target, telling: Telli
                 raise
             return refused(row.number, row.line, kept, GradError(bug(error)))
 
-    gc.enable()  # many rows make many cycles
+    gc.enable()  # many rows make many reference cycles
     told: set[str] = set()
     if wanted.left and asked.rows.form != "ndjson":
         telling.warn([_at_default(f"`{asked.rows.name}`", wanted.left)])
@@ -88,7 +88,7 @@ def answer_rows(question: Question, asked: Batch, target: Target, telling: Telli
         beside = not (first and takes_code(question, wanted, first[0]))
     status = count = left_out = first_left = 0
     wrong: list[int] = []
-    # a bar among rows that scroll by would be no help
+    # a bar among rows that scroll by would not help
     scrolling = target.path is None and is_terminal(sys.stdout)
     with (
         target.stream() as write,
@@ -150,7 +150,7 @@ def answer_rows(question: Question, asked: Batch, target: Target, telling: Telli
 def _shared(
     processes: ExitStack, writer: RowWriter, jobs: int, work: Callable[[Block], list[Piece]]
 ) -> Callable[[Iterable[Block]], Iterator[list[Piece]]]:
-    """Processes that end with a stack, and write down what they make of blocks."""
+    """Processes that answer and write blocks, and end with the stack."""
 
     def written(block: Block, leave: Callable[[list[Piece]], None]) -> list[Piece]:
         return [writer.text_of(p) if isinstance(p, Together) else p for p in work(block)]
@@ -159,14 +159,14 @@ def _shared(
 
 
 def _may_get_stuck(limits: Limits) -> bool:
-    """Whether a row may reach a limit in a call that nothing can stop: it is asked for in a process
-    of its own then, so that the others go on.
+    """True if a row may reach a limit in a call that cannot be stopped. It then runs in a process
+    of its own, so that the others go on.
     """
     return limits.seconds is not None or type(limits.memory) is int
 
 
 def _end(telling: Telling) -> Callable[[Answer], None]:
-    """Ends the process with the answer to a row that cannot be stopped."""
+    """A function that ends the process with the answer to a row that cannot be stopped."""
 
     def end(found: Answer) -> None:
         telling.report(found.diagnostics)
@@ -191,9 +191,7 @@ _LISTED = 20
 
 
 def _not_told(errors: Sequence[Diagnostic], told: set[str]) -> list[Diagnostic]:
-    """The errors of a row but those of an own rule that an earlier row has had: they are the
-    rule's.
-    """
+    """The errors of a row, without those of an own rule that an earlier row had."""
     left = []
     for error in errors:
         of_rule = error.code == "wrong-rule"
@@ -205,11 +203,11 @@ def _not_told(errors: Sequence[Diagnostic], told: set[str]) -> list[Diagnostic]:
 
 
 def _wanted(question: Question, rows: Rows) -> Wanted:
-    """The inputs that rows give. JSON lines may give any: each object has its own keys.
+    """The inputs that rows give. JSON lines may give any, since each object has its own keys.
 
     Raises:
-        InputError: If no column is an input, one is near the name of an input that stays at its
-            default, or an input that must be given is missing.
+        InputError: If no column is an input, a required input is missing, or a column seems to be a
+            misspelt input.
     """
     program, inputs = question.program, question.inputs
     left = [name for name in program.optional if name not in inputs]
@@ -240,13 +238,13 @@ def _wanted(question: Question, rows: Rows) -> Wanted:
 
 
 def _in_quotes(names: Sequence[str]) -> Diagnostic:
-    """The note that numbers stand in quotes."""
+    """The note that some numbers are in quotes."""
     message = f"numbers of {listed(list(dict.fromkeys(names)))} stand in quotes: they are taken"
     return Diagnostic("numbers-in-quotes", message, severity="note")
 
 
 def _at_default(what: str, names: Sequence[str]) -> Diagnostic:
-    """The warning that rows leave inputs at their defaults."""
+    """The warning that rows leave some inputs at their defaults."""
     listed = ", ".join(f"`{name}`" for name in names)
     rest = "it keeps its default" if len(names) == 1 else "they keep their defaults"
     help = f"{names[0]}=VALUE gives what is the same for all rows"

@@ -1,4 +1,4 @@
-"""Work shared among forked processes; what they make and say comes in the order of the items."""
+"""Share work among forked processes; results and output keep the order of the items."""
 
 from __future__ import annotations
 
@@ -47,15 +47,14 @@ class _Worker(NamedTuple):
 def workers(
     work: Work[Item, Made], count: int, together: int = _TOGETHER
 ) -> Iterator[Callable[[Iterable[Item]], Iterator[Made]]]:
-    """A function that gives what `count` processes make of items, each as soon as those before it
-    are there. The processes end with the block, and with this process; another takes the place of
-    one that was left by its work. The items are read by a thread of this process, as far ahead as
-    the workers can take.
+    """A function that maps items to results in `count` processes, in order and as soon as possible.
+    The processes end with the block and with this process; one that its work ended is replaced. A
+    thread reads the items ahead of the workers, up to a limit.
 
     Args:
-        work: Is called in a process forked from this one.
-        count: How many processes.
-        together: How many items a worker gets at a time, if so many have been read.
+        work: Called in a process forked from this one.
+        count: The number of processes.
+        together: The most items that a worker gets at a time.
 
     Raises:
         UsageError: If this system cannot fork.
@@ -66,7 +65,7 @@ def workers(
     started: list[_Worker] = []
 
     def start() -> _Worker:
-        with _signals_held():  # which in the child find a parent's handlers
+        with _signals_held():  # a signal in the child would meet the parent's handlers
             started.append(_started(work, started))
         return started[-1]
 
@@ -74,7 +73,7 @@ def workers(
     try:
         for _ in range(count):
             start()
-        signal.signal(signal.SIGPIPE, signal.SIG_IGN)  # a reader that leaves ends the workers, too
+        signal.signal(signal.SIGPIPE, signal.SIG_IGN)  # the workers have to end first
 
         def shared(items: Iterable[Item]) -> Iterator[Made]:
             ahead = _read_ahead(items, 2 * count * together)
@@ -92,7 +91,7 @@ def workers(
 
 
 def can_fork() -> bool:
-    """Whether this system can."""
+    """True if this system can fork processes."""
     return hasattr(os, "fork")
 
 
@@ -114,7 +113,7 @@ def _started(work: Work[Item, Made], before: Sequence[_Worker]) -> _Worker:
         ours = [*(worker.connection for worker in before), here]
         process = context.Process(target=_work, args=(work, there, ours), daemon=True)
         process.start()
-    except OSError as error:  # no room for a process more, or for its pipe
+    except OSError as error:  # no more processes or pipes
         reason = error.strerror or str(error)
         message = f"cannot start a process of `--jobs`: {reason[:1].lower()}{reason[1:]}"
         raise LimitError(Diagnostic("worker-lost", message, help="take fewer jobs")) from None
@@ -123,15 +122,15 @@ def _started(work: Work[Item, Made], before: Sequence[_Worker]) -> _Worker:
 
 
 def _work(work: Work[Item, Made], connection: Connection, parents: Sequence[Connection]) -> None:
-    """A worker's life: until its parent, who alone holds the other end, lets go of it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # interrupts are the parent's
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # with which it ends us
+    """Run a worker until its parent closes the other end of the connection."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles interrupts
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # the parent's way to end it
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _HELD)
     for end in parents:
         end.close()
     nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)  # the rows are the parent's
-    os.environ[THREADS] = "1"  # the processors are the jobs'
+    os.dup2(nothing, 0)  # the parent reads the rows
+    os.environ[THREADS] = "1"  # each job has one processor
     try:
         while True:
             made: list[tuple[str, Made | _Failed]] = []
@@ -148,7 +147,7 @@ def _done(
     before: Sequence[tuple[str, Made | _Failed]],
     connection: Connection,
 ) -> tuple[str, Made | _Failed]:
-    """The text written to standard error during the work, and the result."""
+    """The text that the work writes to standard error, and its result."""
 
     def leave(made: Made) -> None:
         connection.send(([*before, (said.getvalue(), made)], False))
@@ -174,7 +173,7 @@ _ENDED = object()
 
 
 def _read_ahead(items: Iterable[Any], most: int) -> Queue[Any]:
-    """The items, so many at most, and then `_ENDED`, or what ended them."""
+    """A queue of at most `most` items, then `_ENDED` or the error that ended them."""
     queue: Queue[Any] = Queue(most)
 
     def read() -> None:
@@ -193,8 +192,8 @@ def _read_ahead(items: Iterable[Any], most: int) -> Queue[Any]:
 def _results(
     started: list[_Worker], queue: Queue[Any], start: Callable[[], _Worker], together: int
 ) -> Iterator[Any]:
-    """The results in order. A worker has one chunk at a time, so that neither side waits for the
-    other to take what it sends.
+    """The results in order. A worker has one chunk at a time, so that the two sides never wait for
+    each other while sending.
     """
     idle, busy = deque(started), deque[tuple[_Worker, list[Any]]]()
     made: list[Any] = []
@@ -215,7 +214,7 @@ def _results(
         if busy:
             worker, chunk = busy.popleft()
             made, stays = _received(worker)
-            if not stays:  # it was left by its work
+            if not stays:  # its work ended it
                 started.remove(worker)
                 _end([worker])
                 worker = start()
@@ -229,7 +228,9 @@ def _results(
 
 
 def _chunk(queue: Queue[Any], most: int, *, wait: bool) -> tuple[list[Any], Any]:
-    """Items that have been read, and how they ended if they have. `wait` for a first one."""
+    """Items that have been read, and `_ENDED` or an error if there are no more. `wait` waits for
+    one.
+    """
     chunk: list[Any] = []
     while len(chunk) < most:
         try:
@@ -250,7 +251,7 @@ def _send(worker: _Worker, chunk: list[Any]) -> None:
 
 
 def _received(worker: _Worker) -> tuple[list[Any], bool]:
-    """A worker's results for its first or all items, and whether the worker is still alive."""
+    """A worker's results for its first or all items, and True if it is still alive."""
     try:
         found: tuple[list[Any], bool] = worker.connection.recv()
     except (EOFError, OSError):

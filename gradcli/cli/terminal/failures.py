@@ -1,4 +1,4 @@
-"""The errors that the command line itself finds."""
+"""Errors that the command line itself finds."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def bug(error: Exception) -> Diagnostic:
 
 
 def lacks_memory(error: BaseException) -> bool:
-    """True if an error or its cause is lack of memory, which may show as a failed import."""
+    """True if an error or its cause is a lack of memory, which may show as a failed import."""
     found: BaseException | None = error
     while found is not None:
         if isinstance(found, MemoryError) or "failed to map segment" in str(found):

@@ -9,14 +9,14 @@ from gradcli.cli.terminal.terminal import wants_colour, width, write_message
 from gradcli.errors import Diagnostic
 from gradcli.record import Record
 
-_MOST_ERRORS = 5  # that a person is shown at once
+_MOST_ERRORS = 5  # errors that a person is shown at once
 
 
 class Telling(Record):
     """Writes messages to standard error.
 
     Fields:
-        quiet: Whether only errors are written.
+        quiet: True if only errors are written.
         form: "full", "concise" or "json".
         color: "auto", "always" or "never".
     """
@@ -37,8 +37,8 @@ class Telling(Record):
 
 
 def report_failure(errors: Sequence[Diagnostic], *, form: str, color: str) -> None:
-    """Write the errors that a command ends with. In the full form the first are shown and the
-    others counted.
+    """Write the errors that end a command. The full form shows the first ones and counts the
+    others.
     """
     shown = errors[:_MOST_ERRORS] if form == "full" else errors
     report(shown, form=form, color=color)
@@ -76,7 +76,7 @@ def report(diagnostics: Iterable[Diagnostic], *, form: str, color: str) -> None:
 def option_value(arguments: Sequence[str], name: str, values: Sequence[str]) -> str:
     """The value of the option `name` in the command line, the first of `values` if it has none.
 
-    Errors come before, and from, the parsing of options; how to write them is looked up here.
+    Errors may occur before and while options are parsed, so their form is looked up here.
     """
     found = values[0]
     for index, argument in enumerate(arguments):

@@ -1,4 +1,4 @@
-"""A progress bar on standard error, for a person who waits."""
+"""A progress bar on standard error."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from gradcli.cli.terminal.messages import Telling
 from gradcli.cli.terminal.terminal import is_terminal, wants_colour
 
 _PATIENCE = 0.5  # seconds before a bar is shown: short work needs none
-_BETWEEN = 0.1  # seconds between two changes of it
+_BETWEEN = 0.1  # seconds between two updates
 
 
 Share: TypeAlias = Callable[[], "float | None"]
 
 
 def nobody_knows() -> None:
-    """The share of work of unknown length that is done: None."""
+    """The done share of work of unknown length: None."""
 
 
 def told(done: int, total: int | None, share: float | None, seconds: float) -> str:
-    """The text beside a progress bar: amount, share, rate and time left."""
+    """The text next to a progress bar: amount, share, rate and time left."""
     said = f"{done:,}" if total is None else f"{done:,} of {total:,}"
     if share is not None:
         said += f", {math.floor(100 * share)} %"
@@ -38,8 +38,8 @@ def told(done: int, total: int | None, share: float | None, seconds: float) -> s
 
 @contextmanager
 def progress(title: str, telling: Telling, *, silent: bool = False) -> Iterator[Bar]:
-    """A bar for the work inside, gone when it is done; one that shows nothing where nobody would
-    see it, or where it is unwelcome.
+    """A bar for the work in the block, removed at its end; an invisible one if nobody would see it,
+    or if it is unwelcome.
     """
     shown = not silent and not telling.quiet and is_terminal(sys.stderr)
     bar = _Shown(title, wants_colour(sys.stderr, telling.color)) if shown else Bar()
@@ -53,12 +53,10 @@ class Bar:
     """A bar that shows nothing."""
 
     def advance(self, done: int, total: int | None, share: Share = nobody_knows) -> None:
-        """Take note of how much is done, and of how much there is; None where nobody knows, though
-        `share` may tell which part is done.
-        """
+        """Update the amounts; `total` is None if it is unknown, though `share` may be known."""
 
     def clear(self) -> None:
-        """Leave the line to what is written next."""
+        """Clear the line for other output."""
 
 
 class _Shown(Bar):
@@ -98,7 +96,7 @@ class _Shown(Bar):
             TimeElapsedColumn(),
             console=Console(stderr=True, no_color=not self._colour, highlight=False),
             transient=True,
-            redirect_stdout=False,  # results go where they go
+            redirect_stdout=False,  # results may go to the same terminal
             redirect_stderr=False,
         )
         self._task = self._bar.add_task(self._title, total=None, said="")

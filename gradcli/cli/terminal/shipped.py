@@ -30,15 +30,13 @@ TOPICS = {
 
 
 def folder(name: str) -> Path:
-    """A folder of texts, inside the installed package or beside it in a checkout."""
+    """A folder of texts, in the installed package or beside it in a checkout."""
     inside = _PACKAGE / name
     return inside if inside.is_dir() else _PACKAGE.parent / name
 
 
 def samples() -> dict[str, Path]:
-    """The sample programs and their data, by the names that they are asked for: of a program its
-    file's name without the suffix.
-    """
+    """The sample programs, by file name without suffix, and their data by file name."""
     files = sorted(p for p in folder("samples").iterdir() if p.is_file())
     return {p.stem if p.suffix == ".grad" else p.name: p for p in files}
 
@@ -48,7 +46,7 @@ PACKAGES = ("nn", "optim", "distributions", "utils")
 
 
 def library() -> dict[str, Path]:
-    """The modules of the library, by the names that they are asked for, such as `nn/linear`."""
+    """The modules of the library by name, such as `nn/linear`."""
     folder = _PACKAGE / "library"
     files = sorted(folder.rglob("*.grad"))
     return {p.relative_to(folder).with_suffix("").as_posix(): p for p in files}
@@ -62,7 +60,7 @@ def page(topic: str) -> str:
 
 
 def section(text: str, heading: str) -> str:
-    """The part of a page that stands under a heading."""
+    """The part of a page under a heading."""
     start = text.index(f"## {heading}\n")
     end = text.find("\n## ", start)
     return text[start:] if end < 0 else text[start : end + 1]
@@ -74,7 +72,7 @@ def explanation(code: str) -> str:
 
 
 def show(text: str, color: str) -> None:
-    """Write Markdown: laid out for a person, as it is for a pipe."""
+    """Write Markdown, laid out on a terminal and unchanged elsewhere."""
     if not is_terminal(sys.stdout):
         write_output(text)
         return

@@ -15,8 +15,8 @@ _ENDING = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(si
 
 
 class Signals:
-    """The signals that end the process. A reader that leaves does so silently and at once; others
-    let it put away first what it has begun, and are not lost.
+    """The signals that end the process. SIGPIPE ends it silently and at once. Others are delayed
+    until work in progress is cleaned up.
     """
 
     def __init__(self) -> None:
@@ -29,13 +29,13 @@ class Signals:
         sys.unraisablehook = self._unraisable
 
     def restore(self) -> None:
-        """Let every signal end the process at once; one that has come, as soon as it may."""
+        """Let every signal end the process at once, also one that is pending."""
         for number in (signal.SIGINT, *_ENDING):
             if signal.getsignal(number) != signal.SIG_IGN:
                 signal.signal(number, signal.SIG_DFL)
 
     def finish(self) -> None:
-        """End the process by the signal that has ended its work, if one but an interrupt has."""
+        """End the process by the signal that ended its work, unless that was an interrupt."""
         if self._ended_by is not None:
             os.kill(os.getpid(), self._ended_by)
 
@@ -49,7 +49,7 @@ class Signals:
         Other such exceptions are written to standard error.
         """
         if found.exc_type is KeyboardInterrupt:
-            start_new_thread(self._send_soon, ())  # one sent from here would come here
+            start_new_thread(self._send_soon, ())  # not at once: it would come here again
         else:
             sys.__unraisablehook__(found)
 

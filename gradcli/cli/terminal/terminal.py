@@ -1,4 +1,4 @@
-"""The streams of the process: whether they are terminals, how wide, coloured or not."""
+"""The standard streams of the process: terminals or not, their width and colours."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _COLOR = "GRADCLI_COLOR"
 
 
 def is_terminal(stream: TextIO | None) -> bool:
-    """Whether a person is at the other end."""
+    """True if a person reads the stream."""
     return stream is not None and not stream.closed and stream.isatty()
 
 
 def width(stream: TextIO | None) -> int | None:
-    """Cells in a line of the terminal; None where there is none that says."""
+    """Cells in a line of the terminal; None if unknown."""
     if stream is None or not is_terminal(stream):
         return None
     try:
@@ -33,10 +33,10 @@ def width(stream: TextIO | None) -> int | None:
 
 
 def check_colour() -> None:
-    """Hold the environment to name a choice of colours that there is.
+    """Check the environment's choice of colours.
 
     Raises:
-        UsageError: If it does not.
+        UsageError: If there is no such choice.
     """
     chosen = os.environ.get(_COLOR, "")
     if chosen not in ("", "auto", "always", "never"):
@@ -44,9 +44,9 @@ def check_colour() -> None:
 
 
 def wants_colour(stream: TextIO | None, choice: str) -> bool:
-    """Whether to colour what goes to a stream.
+    """True if output to a stream is coloured.
 
-    The option decides, then GRADCLI_COLOR, NO_COLOR, FORCE_COLOR, and last the terminal.
+    The option decides first, then GRADCLI_COLOR, NO_COLOR, FORCE_COLOR, and last the terminal.
     """
     for decided in (choice, os.environ.get(_COLOR, "")):
         if decided in ("always", "never"):
@@ -59,15 +59,15 @@ def wants_colour(stream: TextIO | None, choice: str) -> bool:
 
 
 def prepare_streams() -> None:
-    """Make the standard streams write UTF-8 whatever the locale says. The places of closed ones are
-    left to no file, which would get what is written to them; writing to them fails.
+    """Make the standard streams write UTF-8 in every locale. The descriptors of closed streams stay
+    occupied, so that no file gets their output; writing to them fails.
     """
     for descriptor in range(3):
         try:
             os.fstat(descriptor)
         except OSError:
             os.open(os.devnull, os.O_RDONLY)
-    # PYTHONUNBUFFERED makes streams that forget what a device takes only in part
+    # with PYTHONUNBUFFERED a stream loses what a device takes only in part
     if sys.stdout is None or isinstance(getattr(sys.stdout, "buffer", None), io.RawIOBase):
         sys.stdout = open(1, "w", closefd=False)  # noqa: SIM115  # as the others, it stays
     for stream in (sys.stdout, sys.stderr):
@@ -76,7 +76,7 @@ def prepare_streams() -> None:
 
 
 def write_output(text: str) -> None:
-    """Write to standard output, at once.
+    """Write to standard output at once.
 
     Raises:
         OSError: If it is closed or its device is full.
@@ -86,15 +86,15 @@ def write_output(text: str) -> None:
 
 
 def paged(text: str) -> None:
-    """Write to standard output, by the pager of the person at the terminal."""
+    """Write to standard output through the user's pager."""
     import pydoc
 
-    os.environ.setdefault("LESS", "FRX")  # colours, and no pager for what fits on the screen
+    os.environ.setdefault("LESS", "FRX")  # colours, and no pager for a text that fits on the screen
     pydoc.pager(text)
 
 
 def output_failure(error: OSError) -> UsageError:
-    """The error to report when standard output failed; nothing more is written to it."""
+    """The error for a failed standard output; nothing more is written to it."""
     _abandon(sys.stdout)
     closed = error.errno == errno.EBADF
     return unwritable("standard output", "it is closed" if closed else error.strerror or str(error))
@@ -112,7 +112,7 @@ def write_message(text: str) -> None:
 
 
 def print_output(text: str) -> None:
-    """Write what a program prints to standard output.
+    """Write a text that a program prints to standard output.
 
     Raises:
         OSError: If it is closed or its device is full.
@@ -121,13 +121,13 @@ def print_output(text: str) -> None:
 
 
 def print_message(text: str) -> None:
-    """Write what a program prints beside a result to standard error."""
+    """Write a text that a program prints to standard error, apart from the result."""
     write_message(_harmless(text, sys.stderr))
 
 
 def _harmless(text: str, stream: TextIO | None) -> str:
-    """A program's text; on a terminal, which may take a part of it for a command, every character
-    that does not print as its escape.
+    """A program's text; on a terminal with escapes for all characters that are not printable, since
+    the terminal might take them for commands.
     """
     if text.isprintable() or not is_terminal(stream):
         return text
@@ -137,7 +137,7 @@ def _harmless(text: str, stream: TextIO | None) -> str:
 
 
 def _abandon(stream: TextIO) -> None:
-    """Point a broken stream at nothing, so that the interpreter's last flush succeeds."""
+    """Redirect a broken stream to nothing, so that the interpreter's last flush succeeds."""
     with suppress(OSError):
         nothing = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nothing, stream.fileno())

@@ -80,18 +80,14 @@ class Record:
 
 Put: TypeAlias = Callable[[Any, Any], None]
 Maker: TypeAlias = Callable[..., None]
-_LEFT_OUT: Any = object()
-
-
-def _given(*values: Any) -> tuple[Any, ...]:
-    return tuple(value for value in values if value is not _LEFT_OUT)
 
 
 def _two(put_a: Put, put_b: Put) -> Maker:
-    def make(self: Record, a: Any = _LEFT_OUT, b: Any = _LEFT_OUT, /, **named: Any) -> None:
-        if named or b is _LEFT_OUT:
-            self._fill(_given(a, b), named)
+    def make(self: Record, *values: Any, **named: Any) -> None:
+        if named or len(values) != 2:
+            self._fill(values, named)
         else:
+            a, b = values
             put_a(self, a)
             put_b(self, b)
 
@@ -99,12 +95,11 @@ def _two(put_a: Put, put_b: Put) -> Maker:
 
 
 def _three(put_a: Put, put_b: Put, put_c: Put) -> Maker:
-    def make(
-        self: Record, a: Any = _LEFT_OUT, b: Any = _LEFT_OUT, c: Any = _LEFT_OUT, /, **named: Any
-    ) -> None:
-        if named or c is _LEFT_OUT:
-            self._fill(_given(a, b, c), named)
+    def make(self: Record, *values: Any, **named: Any) -> None:
+        if named or len(values) != 3:
+            self._fill(values, named)
         else:
+            a, b, c = values
             put_a(self, a)
             put_b(self, b)
             put_c(self, c)
@@ -113,18 +108,11 @@ def _three(put_a: Put, put_b: Put, put_c: Put) -> Maker:
 
 
 def _four(put_a: Put, put_b: Put, put_c: Put, put_d: Put) -> Maker:
-    def make(
-        self: Record,
-        a: Any = _LEFT_OUT,
-        b: Any = _LEFT_OUT,
-        c: Any = _LEFT_OUT,
-        d: Any = _LEFT_OUT,
-        /,
-        **named: Any,
-    ) -> None:
-        if named or d is _LEFT_OUT:
-            self._fill(_given(a, b, c, d), named)
+    def make(self: Record, *values: Any, **named: Any) -> None:
+        if named or len(values) != 4:
+            self._fill(values, named)
         else:
+            a, b, c, d = values
             put_a(self, a)
             put_b(self, b)
             put_c(self, c)
@@ -134,19 +122,11 @@ def _four(put_a: Put, put_b: Put, put_c: Put, put_d: Put) -> Maker:
 
 
 def _five(put_a: Put, put_b: Put, put_c: Put, put_d: Put, put_e: Put) -> Maker:
-    def make(
-        self: Record,
-        a: Any = _LEFT_OUT,
-        b: Any = _LEFT_OUT,
-        c: Any = _LEFT_OUT,
-        d: Any = _LEFT_OUT,
-        e: Any = _LEFT_OUT,
-        /,
-        **named: Any,
-    ) -> None:
-        if named or e is _LEFT_OUT:
-            self._fill(_given(a, b, c, d, e), named)
+    def make(self: Record, *values: Any, **named: Any) -> None:
+        if named or len(values) != 5:
+            self._fill(values, named)
         else:
+            a, b, c, d, e = values
             put_a(self, a)
             put_b(self, b)
             put_c(self, c)
@@ -157,20 +137,11 @@ def _five(put_a: Put, put_b: Put, put_c: Put, put_d: Put, put_e: Put) -> Maker:
 
 
 def _six(put_a: Put, put_b: Put, put_c: Put, put_d: Put, put_e: Put, put_f: Put) -> Maker:
-    def make(
-        self: Record,
-        a: Any = _LEFT_OUT,
-        b: Any = _LEFT_OUT,
-        c: Any = _LEFT_OUT,
-        d: Any = _LEFT_OUT,
-        e: Any = _LEFT_OUT,
-        f: Any = _LEFT_OUT,
-        /,
-        **named: Any,
-    ) -> None:
-        if named or f is _LEFT_OUT:
-            self._fill(_given(a, b, c, d, e, f), named)
+    def make(self: Record, *values: Any, **named: Any) -> None:
+        if named or len(values) != 6:
+            self._fill(values, named)
         else:
+            a, b, c, d, e, f = values
             put_a(self, a)
             put_b(self, b)
             put_c(self, c)

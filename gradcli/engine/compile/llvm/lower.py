@@ -13,7 +13,7 @@ from gradcli.cpython import Room
 from gradcli.engine.compile.llvm.emit import state
 from gradcli.engine.compile.llvm.emit.body import Body, read_word, slot, write_word
 from gradcli.engine.compile.llvm.emit.primitives import Primitives
-from gradcli.engine.compile.llvm.emit.writer import RARE, Number, Writer
+from gradcli.engine.compile.llvm.emit.writer import IN_MEMORY, RARE, Number, Writer
 from gradcli.engine.compile.scalar.errors import Untranslatable
 from gradcli.engine.compile.typed import (
     Block,
@@ -171,7 +171,8 @@ def _rows(program: Program) -> list[str]:
     w.start("give")
     for k, (type, column) in enumerate(zip(types_out, results, strict=True)):
         if not is_array(type):
-            _give(w, read_word(w, type, slot(w, "%out", k)), column)
+            found = read_word(w, type, slot(w, "%out", k))
+            w.write_element(found, _place(w, type, column))
     w.go("on")
     w.start("leave")
     why = w.put(f"load i64, ptr {reason}")
@@ -190,15 +191,9 @@ def _cell(w: Writer, type: str, column: str) -> Number:
     if is_array(type):
         at = w.put(f"mul i64 %row, {bytes_of(type)}")
         return w.number(type, f"getelementptr i8, ptr {column}, i64 {at}")
-    if type == "bool":
-        byte = w.put(f"load i8, ptr {w.put(f'getelementptr i8, ptr {column}, i64 %row')}")
-        return w.number("bool", f"trunc i8 {byte} to i1")
-    return read_word(w, type, w.put(f"getelementptr i64, ptr {column}, i64 %row"))
+    return w.read_element(type, _place(w, type, column))
 
 
-def _give(w: Writer, x: Number, column: str) -> None:
-    if x.type == "bool":
-        byte = w.put(f"zext i1 {x.text} to i8")
-        w.do(f"store i8 {byte}, ptr {w.put(f'getelementptr i8, ptr {column}, i64 %row')}")
-    else:
-        write_word(w, x, w.put(f"getelementptr i64, ptr {column}, i64 %row"))
+def _place(w: Writer, type: str, column: str) -> str:
+    """The address of the row's number in a column."""
+    return w.put(f"getelementptr {IN_MEMORY[type]}, ptr {column}, i64 %row")

@@ -417,18 +417,14 @@ class ArrayBody(Body):
         for number in [n for n in self._unknown if n in self._symbols]:
             symbol = self._symbols.pop(number)
             if self._reads[number] > 0:
-                self._numbers[number] = self._loaded(symbol)
+                self._numbers[number] = self.w.read_element(
+                    symbol.type, self._address(symbol.part())
+                )
         self._unknown.clear()
         waiting, self._waiting = self._waiting, []
         for i in waiting:
             super().instruction(i)
             self._done_with(i)
-
-    def _loaded(self, symbol: Symbolic) -> Number:
-        at = self._address(symbol.part())
-        if symbol.type == "bool":
-            return self.w.number("bool", f"trunc i8 {self.w.put(f'load i8, ptr {at}')} to i1")
-        return self.w.number(symbol.type, f"load {llvm_type(symbol.type)}, ptr {at}")
 
     def _address(self, x: Part) -> str:
         if not x.offset:

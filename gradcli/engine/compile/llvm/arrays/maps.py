@@ -12,16 +12,22 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.engine.compile.llvm.arrays.steps import SIZES, Map, Node, Part
-from gradcli.engine.compile.llvm.emit.inner_loops import inner_loop
-from gradcli.engine.compile.llvm.emit.writer import TYPES, Number, Writer
+from gradcli.engine.compile.llvm.arrays.steps import Map, Node, Part
+from gradcli.engine.compile.llvm.emit.inner_loops import call_loop, inner_loop
+from gradcli.engine.compile.llvm.emit.writer import (
+    IN_MEMORY,
+    SIZES,
+    TYPES,
+    WIDE,
+    Number,
+    Writer,
+    vector_type,
+)
 
 CHUNK = 512
 """Elements of a chunk: a multiple of every processor's vector width."""
 
-_WIDE = 8
 _WATCHED = 1 << 16  # elements above which a loop checks whether to stop
-_IN_MEMORY = {"float": "double", "int": "i64", "bool": "i8"}
 
 
 def _said(text: str) -> Callable[..., str]:
@@ -38,7 +44,7 @@ def _reciprocal(w: Writer, t: str, args: Sequence[str]) -> str:
 
 def _intrinsic(name: str) -> Callable[..., str]:
     def call(w: Writer, t: str, args: Sequence[str]) -> str:
-        kind = f"v{_WIDE}f64" if t.startswith("<") else "f64"
+        kind = f"v{WIDE}f64" if t.startswith("<") else "f64"
         return w.put(f"call {t} @llvm.{name}.{kind}({t} {args[0]})")
 
     return call
@@ -89,7 +95,7 @@ _OWN: dict[tuple[Any, ...], Callable[..., str]] = {
 
 def _like(t: str, k: int) -> str:
     made = ("double", "i64")[k]
-    return f"<{_WIDE} x {made}>" if t.startswith("<") else made
+    return f"<{WIDE} x {made}>" if t.startswith("<") else made
 
 
 def _zero(t: str) -> str:
@@ -98,11 +104,7 @@ def _zero(t: str) -> str:
 
 def _splat(w: Writer, t: str, text: str) -> str:
     """A vector that repeats a number; `t` may be a plain number's type."""
-    if not t.startswith("<"):
-        return text
-    of = t[1:-1].partition(" x ")[2]
-    first = w.put(f"insertelement {t} poison, {of} {text}, i64 0")
-    return w.put(f"shufflevector {t} {first}, {t} poison, <{_WIDE} x i32> zeroinitializer")
+    return w.splat(t, text) if t.startswith("<") else text
 
 
 def is_own(step: Map) -> bool:
@@ -244,22 +246,17 @@ class Maps:
                 held = w.name()
                 self._pinned[self._key(x)] = held
                 w.do(f"{held} = alloca i64")
-                text = self._names.get(self._key(x), x.text)
-                if t == "bool":
-                    text = w.put(f"zext i1 {text} to i8")
-                w.do(f"store {_IN_MEMORY[t]} {text}, ptr {held}")
+                w.write_element(Number(self._names.get(self._key(x), x.text), t), held)
         name = "steps " + " ".join(map(str, steps))
         if name not in self._pinned:
             held = self._pinned[name] = w.name()
-            w.do(f"{held} = alloca [{len(steps)} x i64]")
-            for k, step in enumerate(steps):
-                w.do(f"store i64 {step}, ptr {w.put(f'getelementptr i64, ptr {held}, i64 {k}')}")
+            w.array(held, "i64", steps)
         self._pinned[id(s)] = self._pinned[name]
 
     def _call(self, s: Map, off: str, length: str) -> None:
         """Emit a call of one of NumPy's loops on the chunk."""
         w = self._w
-        address, data = inner_loop(s.function, s.types)
+        places = []
         operands = [*s.operands, Part(s.target, 0, s.target.shape, ())]
         for k, (x, t) in enumerate(zip(operands, s.types, strict=True)):
             if isinstance(x, Number):
@@ -268,12 +265,10 @@ class Maps:
                 base = self._base(x)
             else:
                 base = self._element(self._base(x), t, x.node, off, "0")
-            w.do(f"store ptr {base}, ptr {w.put(f'getelementptr ptr, ptr %at, i64 {k}')}")
+            places.append(base)
+        w.fill("%at", "ptr", places)
         w.do(f"store i64 {length}, ptr %count")
-        w.do(
-            f"call void inttoptr (i64 {address} to ptr)(ptr %at, ptr %count, "
-            f"ptr {self._pinned[id(s)]}, ptr inttoptr (i64 {data} to ptr)) nounwind"
-        )
+        call_loop(w, inner_loop(s.function, s.types), "%count", self._pinned[id(s)])
 
     def _base(self, x: Part) -> str:
         return self._places[id(x.node)] if id(x.node) in self._made else self._names[self._key(x)]
@@ -292,18 +287,18 @@ class Maps:
         at = i
         if id(node) not in self._in_room and off != "0":
             at = off if i == "0" else w.put(f"add i64 {off}, {i}")
-        return w.put(f"getelementptr {_IN_MEMORY[type]}, ptr {base}, i64 {at}")
+        return w.put(f"getelementptr {IN_MEMORY[type]}, ptr {base}, i64 {at}")
 
     def _loops(self, steps: Sequence[Map], off: str, length: str) -> None:
         """Emit loops over the elements: eight at a time, then the remaining ones."""
         n, w = self.count, self._w
         whole = length
-        if n % _WIDE:
-            whole = str(n // _WIDE * _WIDE) if n <= CHUNK else w.put(f"and i64 {length}, -8")
-        if n >= _WIDE:
-            self._loop(steps, off, "0", whole, _WIDE)
-        if n % _WIDE:
-            self._loop(steps, off, whole if n >= _WIDE else "0", length, 1)
+        if n % WIDE:
+            whole = str(n // WIDE * WIDE) if n <= CHUNK else w.put(f"and i64 {length}, -8")
+        if n >= WIDE:
+            self._loop(steps, off, "0", whole, WIDE)
+        if n % WIDE:
+            self._loop(steps, off, whole if n >= WIDE else "0", length, 1)
 
     def _loop(self, steps: Sequence[Map], off: str, start: str, end: str, width: int) -> None:
         w = self._w
@@ -332,13 +327,8 @@ class Maps:
             known[("made", id(s.target))] = made
             if id(s.target) in self._places:
                 t = s.types[-1]
-                _store(
-                    w,
-                    t,
-                    made,
-                    self._element(self._places[id(s.target)], t, s.target, off, i),
-                    width,
-                )
+                at = self._element(self._places[id(s.target)], t, s.target, off, i)
+                _store(w, t, made, at, width)
         w.do(f"{following} = add i64 {i}, {width}")
         w.go(head)
         w.start(on)
@@ -347,17 +337,15 @@ class Maps:
         w, key = self._w, self._key(x)
         if key in known or (isinstance(x, Part) and id(x.node) in self._made):
             return
-        llvm = TYPES[t]
         if isinstance(x, Number):
             text = self._names.get(key, x.text)
         else:
             text = _load(w, t, self._names[key], 1)
-        known[key] = _splat(w, f"<{width} x {llvm}>", text) if width > 1 else text
+        known[key] = _splat(w, vector_type(TYPES[t], width), text)
 
 
 def _load(w: Writer, type: str, at: str, width: int) -> str:
-    held = _IN_MEMORY[type]
-    t = f"<{width} x {held}>" if width > 1 else held
+    t = vector_type(IN_MEMORY[type], width)
     found = w.put(f"load {t}, ptr {at}, align {SIZES[type]}")
     if type != "bool":
         return found
@@ -365,8 +353,7 @@ def _load(w: Writer, type: str, at: str, width: int) -> str:
 
 
 def _store(w: Writer, type: str, x: str, at: str, width: int) -> None:
-    held = _IN_MEMORY[type]
-    t = f"<{width} x {held}>" if width > 1 else held
+    t = vector_type(IN_MEMORY[type], width)
     if type == "bool":
         x = w.put(f"zext {t.replace('i8', 'i1')} {x} to {t}")
     w.do(f"store {t} {x}, ptr {at}, align {SIZES[type]}")
@@ -374,14 +361,10 @@ def _store(w: Writer, type: str, x: str, at: str, width: int) -> None:
 
 def _done(w: Writer, s: Map, args: Sequence[str], width: int) -> str:
     """The result of a step that is not one of NumPy's loops."""
-
-    def named(type: str) -> str:
-        return f"<{width} x {TYPES[type]}>" if width > 1 else TYPES[type]
-
     if s.function is np.positive:
         return args[0]
+    types = [vector_type(TYPES[t], width) for t in s.types]
     if s.function == "select":
-        test, yes, no = args
-        t = named(s.types[1])
-        return w.put(f"select {named('bool')} {test}, {t} {yes}, {t} {no}")
-    return _OWN[s.function, *s.types](w, named(s.types[0]), args)
+        said = (f"{t} {x}" for t, x in zip(types, args, strict=False))
+        return w.put(f"select {', '.join(said)}")
+    return _OWN[s.function, *s.types](w, types[0], args)

@@ -6,18 +6,22 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from gradcli.engine.compile.llvm.arrays.steps import SIZES, Copy, Fold, Part, Product
-from gradcli.engine.compile.llvm.emit.inner_loops import inner_loop
-from gradcli.engine.compile.llvm.emit.writer import Number, Writer
-
-_IN_MEMORY = {"float": "double", "int": "i64", "bool": "i8"}
-_WIDE = 8
+from gradcli.engine.compile.llvm.arrays.steps import Copy, Fold, Part, Product
+from gradcli.engine.compile.llvm.emit.inner_loops import call_loop, inner_loop
+from gradcli.engine.compile.llvm.emit.writer import (
+    IN_MEMORY,
+    SIZES,
+    WIDE,
+    Number,
+    Writer,
+    vector_type,
+)
 
 
 def copy(step: Copy) -> str:
     """The body of a function that copies the array or number `%x` to `%o`."""
     w, type_ = Writer(""), step.target.type
-    held = _IN_MEMORY[type_]
+    held = IN_MEMORY[type_]
     source = None if isinstance(step.source, Number) else step.source
     of_number = source is None
     shape = step.to.shape
@@ -32,14 +36,13 @@ def copy(step: Copy) -> str:
     def inner(at: Sequence[str]) -> None:
         size = SIZES[type_]
         is_dense = out[-1] == size and (of_number or taken[-1] in (0, size)) and type_ != "bool"
-        width = _WIDE if is_dense and sizes[-1] % _WIDE == 0 else 1
-        t = f"<{width} x {held}>" if width > 1 else held
+        width = WIDE if is_dense and sizes[-1] % WIDE == 0 else 1
+        t = vector_type(held, width)
         fixed = number if of_number else ""
         if not of_number and taken[-1] == 0:
             fixed = w.put(f"load {held}, ptr {at[1]}, align {size}")
         if fixed and width > 1:
-            first = w.put(f"insertelement {t} poison, {held} {fixed}, i64 0")
-            fixed = w.put(f"shufflevector {t} {first}, {t} poison, <{width} x i32> zeroinitializer")
+            fixed = w.splat(t, fixed)
 
         def each(i: str) -> None:
             x = fixed
@@ -57,7 +60,7 @@ def copy(step: Copy) -> str:
 def fold(step: Fold) -> str:
     """The body of a function that reduces `%x` to `%o` with NumPy's loops, in NumPy's order."""
     w, type_ = Writer(""), step.target.type
-    held, size = _IN_MEMORY[type_], SIZES[type_]
+    held, size = IN_MEMORY[type_], SIZES[type_]
     steps_out, at = [0] * len(step.operand.shape), size
     for k in reversed(range(len(steps_out))):
         if k not in step.axes:
@@ -67,10 +70,8 @@ def fold(step: Fold) -> str:
     first = step.first.text if type_ != "bool" else str(int(step.first.text == "true"))
     if not out[-1]:
         w.do(f"%count = alloca i64\n  store i64 {sizes[-1]}, ptr %count")
-        w.do("%at = alloca [3 x ptr]\n  %steps = alloca [3 x i64]")
-        for k, s in enumerate((0, taken[-1], 0)):
-            w.do(f"store i64 {s}, ptr {w.put(f'getelementptr i64, ptr %steps, i64 {k}')}")
-        address, data = inner_loop(step.function, (type_,) * 3)
+        w.do("%at = alloca [3 x ptr]")
+        w.array("%steps", "i64", (0, taken[-1], 0))
     _loop(
         w,
         step.target.count,
@@ -79,16 +80,12 @@ def fold(step: Fold) -> str:
 
     def inner(at: Sequence[str]) -> None:
         if not out[-1]:
-            for k, x in enumerate((at[0], at[1], at[0])):
-                w.do(f"store ptr {x}, ptr {w.put(f'getelementptr ptr, ptr %at, i64 {k}')}")
-            w.do(
-                f"call void inttoptr (i64 {address} to ptr)(ptr %at, ptr %count, ptr %steps, "
-                f"ptr inttoptr (i64 {data} to ptr)) nounwind"
-            )
+            w.fill("%at", "ptr", (at[0], at[1], at[0]))
+            call_loop(w, inner_loop(step.function, (type_,) * 3), "%count", "%steps")
             return
         said = {np.add: "fadd", np.logical_or: "or", np.logical_and: "and"}[step.function]
-        width = _WIDE if sizes[-1] % _WIDE == 0 and taken[-1] == size else 1
-        t = f"<{width} x {held}>" if width > 1 else held
+        width = WIDE if sizes[-1] % WIDE == 0 and taken[-1] == size else 1
+        t = vector_type(held, width)
 
         def each(i: str) -> None:
             to = _moved(w, at[0], i, out[-1])
@@ -112,22 +109,10 @@ def product(step: Product) -> str:
     of_b = (b.strides[0], b.strides[1] if len(b.shape) > 1 else 0)
     across = 8 if len(b.shape) > 1 else 0
     of_out = (8 * columns if len(a.shape) > 1 else 0, across)
-    address, data = inner_loop(np.matmul, ("float",) * 3)
-    for name, numbers in (
-        ("sizes", (1, rows, a.shape[-1], columns)),
-        ("steps", (0, 0, 0, *of_a, *of_b, *of_out)),
-    ):
-        w.do(f"%{name} = alloca [{len(numbers)} x i64]")
-        for k, number in enumerate(numbers):
-            w.do(f"store i64 {number}, ptr {w.put(f'getelementptr i64, ptr %{name}, i64 {k}')}")
-    w.do("%at = alloca [3 x ptr]")
-    places = [_at(w, "%x", str(a.offset)), _at(w, "%y", str(b.offset)), "%o"]
-    for k, x in enumerate(places):
-        w.do(f"store ptr {x}, ptr {w.put(f'getelementptr ptr, ptr %at, i64 {k}')}")
-    w.do(
-        f"call void inttoptr (i64 {address} to ptr)(ptr %at, ptr %sizes, ptr %steps, "
-        f"ptr inttoptr (i64 {data} to ptr)) nounwind"
-    )
+    w.array("%sizes", "i64", (1, rows, a.shape[-1], columns))
+    w.array("%steps", "i64", (0, 0, 0, *of_a, *of_b, *of_out))
+    w.array("%at", "ptr", (_at(w, "%x", str(a.offset)), _at(w, "%y", str(b.offset)), "%o"))
+    call_loop(w, inner_loop(np.matmul, ("float",) * 3), "%sizes", "%steps")
     w.do("ret void")
     return "\n".join(["entry:", *w.lines, "}"])
 

@@ -8,14 +8,11 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from gradcli.engine.compile.llvm.emit.inner_loops import TYPE_OF, types_of
-from gradcli.engine.compile.llvm.emit.writer import Number, constant
+from gradcli.engine.compile.llvm.emit.inner_loops import BY_EXPONENT, TYPE_OF, Noted, types_of
+from gradcli.engine.compile.llvm.emit.writer import SIZES, Number, constant
 from gradcli.engine.compile.scalar.errors import Untranslatable
 from gradcli.engine.compile.typed import DTYPES
 from gradcli.record import Record
-
-SIZES = {"float": 8, "int": 8, "bool": 1}
-"""Bytes of an element."""
 
 
 class Node:
@@ -123,8 +120,6 @@ _FOLDS: dict[Any, tuple[str, float | bool]] = {
     np.logical_or: ("bool", False),
     np.logical_and: ("bool", True),
 }
-_BY_EXPONENT = {2.0: np.square, 1.0: np.positive, 0.5: np.sqrt, -1.0: np.reciprocal}
-"""The function that NumPy calls for an array to the power of a plain number."""
 
 
 class Steps:
@@ -157,7 +152,7 @@ class Steps:
         shape = np.broadcast_shapes(*(x.shape for x in symbols))
         self._check_order(symbols, shape)
         target = Node(types[-1], shape)
-        operands = [self._cast(x, t) for x, t in zip(symbols, types, strict=False)]
+        operands = [x.astype(DTYPES[t]) for x, t in zip(symbols, types, strict=False)]
         taken = tuple(self._spread(x, shape) for x in operands)
         self.steps.append(Map(target, function, types, taken))
         return self.whole(target)
@@ -196,9 +191,6 @@ class Steps:
         source = x.part() if isinstance(x.source, Node) else x.source
         self.steps.append(Copy(target, whole, source))
         return whole
-
-    def _cast(self, x: Symbolic, type: str) -> Symbolic:
-        return x if x.type == type else self.map("cast", [x], (x.type, type))
 
     def _spread(self, x: Symbolic, shape: tuple[int, ...]) -> Operand:
         if isinstance(x.source, Number):
@@ -266,7 +258,7 @@ class Steps:
         return Part(node, 0, x.shape, x.strides)
 
 
-class Symbolic(np.lib.mixins.NDArrayOperatorsMixin):
+class Symbolic(Noted):
     """An array, or a view of one, that records the steps done to it. `ghost` is a NumPy array of
     the same layout; its elements mean nothing.
     """
@@ -335,12 +327,6 @@ class Symbolic(np.lib.mixins.NDArrayOperatorsMixin):
     def __len__(self) -> int:
         return len(self.ghost)
 
-    def __bool__(self) -> bool:
-        raise Untranslatable("a value decides what is done")
-
-    def __array__(self, *_: Any, **__: Any) -> Any:
-        raise Untranslatable("an array is made")
-
     def part(self) -> Part:
         """Its elements as a part of its array."""
         assert isinstance(self.source, Node)
@@ -378,23 +364,13 @@ class Symbolic(np.lib.mixins.NDArrayOperatorsMixin):
     def __getitem__(self, index: Any) -> Symbolic:
         return self.shown(self.ghost[index]) if index != () else self
 
-    def item(self) -> Symbolic:
-        """Itself: a number is an array without dimensions here."""
-        return self
-
-    def astype(self, dtype: Any, copy: bool = True) -> Symbolic:
-        if np.dtype(dtype) == self.dtype:
-            return self
-        if np.dtype(dtype) not in TYPE_OF:
-            raise Untranslatable(f"an array of {dtype} is made")
-        return self.steps.map("cast", [self], (self.type, TYPE_OF[np.dtype(dtype)]))
+    def cast(self, type: str) -> Symbolic:
+        return self.steps.map("cast", [self], (self.type, type))
 
     def sum(self, axis: Any = None, keepdims: Any = False) -> Symbolic:
         return self.steps.fold(np.add, self, axis, keepdims)
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **options: Any) -> Any:
-        if method != "__call__" or options:
-            raise Untranslatable(f"`{ufunc.__name__}` is called otherwise than for its value")
+    def done(self, ufunc: Any, args: Sequence[Any]) -> Symbolic:
         symbols = [self.steps.symbol(x) for x in args]
         if ufunc is np.matmul:
             return self.steps.product(*symbols)
@@ -411,8 +387,8 @@ class Symbolic(np.lib.mixins.NDArrayOperatorsMixin):
 
     def __pow__(self, exponent: Any) -> Any:
         is_plain = type(exponent) in (int, float) and exponent != 0.0
-        if is_plain and exponent in _BY_EXPONENT and self.type == "float":
-            return _BY_EXPONENT[exponent](self)
+        if is_plain and exponent in BY_EXPONENT and self.type == "float":
+            return BY_EXPONENT[exponent](self)
         if self.type == "float" and (is_plain or getattr(exponent, "ndim", 0)):
             return np.power(self, exponent)
         raise Untranslatable("a power whose exponent is not known")

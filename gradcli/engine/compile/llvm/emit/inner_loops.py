@@ -1,17 +1,26 @@
-"""The addresses of NumPy's inner loops, found by the layout in NumPy's public header."""
+"""NumPy's inner loops: calls of them, and what notes down which of them an op on arrays needs.
+
+The layout in NumPy's public header tells their addresses.
+"""
 
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
 import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
 
+from gradcli.engine.compile.llvm.emit.writer import Writer
 from gradcli.engine.compile.scalar.errors import Untranslatable
 from gradcli.engine.compile.typed import DTYPES
 
 TYPE_OF = {np.dtype(name): type_ for type_, name in DTYPES.items()}
+
+BY_EXPONENT = {2.0: np.square, 1.0: np.positive, 0.5: np.sqrt, -1.0: np.reciprocal}
+"""The function that NumPy calls for an array to the power of a plain number."""
 
 
 class _Struct(ctypes.Structure):
@@ -55,3 +64,52 @@ def inner_loop(ufunc: Any, types: tuple[str, ...]) -> tuple[int, int]:
     address = ctypes.c_size_t.from_address(struct.functions + at).value
     data = ctypes.c_size_t.from_address(struct.data + at).value if struct.data else 0
     return address, data
+
+
+def call_loop(w: Writer, loop: tuple[int, int], sizes: str, steps: str) -> None:
+    """Write a call of an inner loop on the arrays whose addresses are in `%at`."""
+    address, data = loop
+    w.do(
+        f"call void inttoptr (i64 {address} to ptr)(ptr %at, ptr {sizes}, ptr {steps}, "
+        f"ptr inttoptr (i64 {data} to ptr)) nounwind"
+    )
+
+
+class Noted(NDArrayOperatorsMixin):
+    """Base of what an op's function on arrays is called with, to note down what it does to them."""
+
+    __slots__ = ()
+
+    @property
+    def dtype(self) -> Any:
+        raise NotImplementedError
+
+    def cast(self, type: str) -> Any:
+        """The elements as numbers of another type."""
+        raise NotImplementedError
+
+    def done(self, ufunc: Any, args: Sequence[Any]) -> Any:
+        """The result of one of NumPy's functions of each element."""
+        raise NotImplementedError
+
+    def item(self) -> Any:
+        """Itself: a number is an array without dimensions here."""
+        return self
+
+    def astype(self, dtype: Any, copy: bool = True) -> Any:
+        if np.dtype(dtype) == self.dtype:
+            return self
+        if np.dtype(dtype) not in TYPE_OF:
+            raise Untranslatable(f"an array of {dtype} is made")
+        return self.cast(TYPE_OF[np.dtype(dtype)])
+
+    def __bool__(self) -> bool:
+        raise Untranslatable("a value decides what is done")
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        raise Untranslatable("an array is made")
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **options: Any) -> Any:
+        if method != "__call__" or options:
+            raise Untranslatable(f"`{ufunc.__name__}` is called otherwise than for its value")
+        return self.done(ufunc, args)

@@ -10,19 +10,26 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from gradcli.engine.compile.llvm.emit.inner_loops import inner_loop, types_of
+from gradcli.engine.compile.llvm.emit.inner_loops import (
+    BY_EXPONENT,
+    Noted,
+    call_loop,
+    inner_loop,
+    types_of,
+)
 from gradcli.engine.compile.llvm.emit.scalars import put
-from gradcli.engine.compile.llvm.emit.writer import TYPES, Number, Writer, constant
+from gradcli.engine.compile.llvm.emit.writer import (
+    IN_MEMORY,
+    SIZES,
+    TYPES,
+    Number,
+    Writer,
+    constant,
+)
 from gradcli.engine.compile.scalar.errors import Untranslatable
 from gradcli.engine.compile.scalar.form import PRIMITIVES
 from gradcli.engine.compile.typed import DTYPES
-
-_IN_MEMORY = {"float": "double", "int": "i64", "bool": "i8"}
-_BYTES = {"float": 8, "int": 8, "bool": 1}
-
-_WORD = 8
 
 _PLAIN = {
     np.add: "float_add",
@@ -40,8 +47,6 @@ _PLAIN = {
     np.not_equal: "float_ne",
 }
 """The functions that are a primitive of the scalar form on floats."""
-_BY_EXPONENT = {2.0: np.square, 1.0: np.positive, 0.5: np.sqrt, -1.0: np.reciprocal}
-"""What an array to the power of a plain number is by."""
 
 
 class Loops:
@@ -102,97 +107,50 @@ class Loops:
         numbers = [_said(x) for x in args]
         key = (np.matmul, len(numbers))
         if key not in self._names:
-            address, data = inner_loop(np.matmul, ("float", "float", "float"))
             name = self._names[key] = f"@u{len(self._names)}"
-            self.lines += _product_text(name, address, data, len(numbers) // 2)
+            self.lines += _product_text(name, len(numbers) // 2)
         said = ", ".join(f"double {x.text}" for x in numbers)
         return w.number("float", f"call double {self._names[key]}({said})")
 
     def _function(self, ufunc: Any, types: tuple[str, ...], wide: Sequence[bool]) -> str:
-        address, data = inner_loop(ufunc, types)
-        key = (address, data, *wide)
+        loop = inner_loop(ufunc, types)
+        key = (*loop, *wide)
         if key not in self._names:
             name = self._names[key] = f"@u{len(self._names)}"
-            self.lines += _text(name, address, data, types[:-1], wide, types[-1])
+            self.lines += _text(name, loop, types, wide)
         return self._names[key]
 
 
 def _text(
-    name: str, address: int, data: int, types: Sequence[str], wide: Sequence[bool], type_: str
+    name: str, loop: tuple[int, int], types: Sequence[str], wide: Sequence[bool]
 ) -> list[str]:
     """A function that calls an inner loop for one element."""
-    takes = ", ".join(f"{TYPES[t]} %a{k}" for k, t in enumerate(types))
-    count = len(types) + 1
-    lines = [
-        f"define internal {TYPES[type_]} {name}({takes}) nounwind noinline {{",
-        "entry:",
-        "  %count = alloca i64",
-        f"  %at = alloca [{count} x ptr]",
-        f"  %steps = alloca [{count} x i64]",
-        "  store i64 1, ptr %count",
-    ]
-    for k, t in enumerate([*types, type_]):
-        held = _IN_MEMORY[t]
-        step = _BYTES[t] if k == len(types) or wide[k] else 0
-        lines += [
-            f"  %x{k} = alloca {held}",
-            f"  %at{k} = getelementptr ptr, ptr %at, i64 {k}",
-            f"  store ptr %x{k}, ptr %at{k}",
-            f"  %step{k} = getelementptr i64, ptr %steps, i64 {k}",
-            f"  store i64 {step}, ptr %step{k}",
-        ]
-        if k < len(types) and t == "bool":
-            lines += [f"  %w{k} = zext i1 %a{k} to i8", f"  store i8 %w{k}, ptr %x{k}"]
-        elif k < len(types):
-            lines.append(f"  store {held} %a{k}, ptr %x{k}")
-    last, held = len(types), _IN_MEMORY[type_]
-    lines += [
-        f"  call void inttoptr (i64 {address} to ptr)(ptr %at, ptr %count, ptr %steps, "
-        f"ptr inttoptr (i64 {data} to ptr)) nounwind",
-        f"  %r = load {held}, ptr %x{last}",
-    ]
-    if type_ == "bool":
-        return [*lines, "  %b = trunc i8 %r to i1", "  ret i1 %b", "}"]
-    return [*lines, f"  ret {TYPES[type_]} %r", "}"]
+    w = Writer("")
+    *taken, type_ = types
+    places = [w.put(f"alloca {IN_MEMORY[t]}") for t in types]
+    steps = [SIZES[t] if is_wide else 0 for t, is_wide in zip(types, (*wide, True), strict=True)]
+    w.array("%count", "i64", [1])
+    w.array("%at", "ptr", places)
+    w.array("%steps", "i64", steps)
+    for k, (t, at) in enumerate(zip(taken, places, strict=False)):
+        w.write_element(Number(f"%a{k}", t), at)
+    call_loop(w, loop, "%count", "%steps")
+    return w.function(taken, w.read_element(type_, places[-1]), False).named(name, "noinline")
 
 
-def _product_text(name: str, address: int, data: int, count: int) -> list[str]:
+def _product_text(name: str, count: int) -> list[str]:
     """A function that lets NumPy multiply two vectors, which it is given element by element."""
-    takes = ", ".join(f"double %a{k}" for k in range(2 * count))
-    sizes = (1, 1, count, 1)
-    steps = (0, 0, 0, 0, _WORD, _WORD, 0, 0, 0)  # of what is missing in a vector, none
-    lines = [
-        f"define internal double {name}({takes}) nounwind noinline {{",
-        "entry:",
-        f"  %x = alloca [{2 * count} x double]",
-        "  %r = alloca double",
-        "  %at = alloca [3 x ptr]",
-        f"  %sizes = alloca [{len(sizes)} x i64]",
-        f"  %steps = alloca [{len(steps)} x i64]",
-    ]
-    for array, type_, items in (
-        ("x", "double", [f"%a{k}" for k in range(2 * count)]),
-        ("sizes", "i64", sizes),
-        ("steps", "i64", steps),
-    ):
-        for k, item in enumerate(items):
-            lines += [
-                f"  %{array}{k} = getelementptr {type_}, ptr %{array}, i64 {k}",
-                f"  store {type_} {item}, ptr %{array}{k}",
-            ]
-    for k, at in enumerate(("%x0", f"%x{count}", "%r")):
-        lines += [
-            f"  %at{k} = getelementptr ptr, ptr %at, i64 {k}",
-            f"  store ptr {at}, ptr %at{k}",
-        ]
-    return [
-        *lines,
-        f"  call void inttoptr (i64 {address} to ptr)(ptr %at, ptr %sizes, ptr %steps, "
-        f"ptr inttoptr (i64 {data} to ptr)) nounwind",
-        "  %v = load double, ptr %r",
-        "  ret double %v",
-        "}",
-    ]
+    w = Writer("")
+    w.array("%x", "double", [f"%a{k}" for k in range(2 * count)])
+    w.do("%r = alloca double")
+    w.array("%at", "ptr", ["%x", w.put(f"getelementptr double, ptr %x, i64 {count}"), "%r"])
+    w.array("%sizes", "i64", [1, 1, count, 1])
+    bytes_ = SIZES["float"]
+    steps = [0, 0, 0, 0, bytes_, bytes_, 0, 0, 0]  # of what is missing in a vector, none
+    w.array("%steps", "i64", steps)
+    call_loop(w, inner_loop(np.matmul, ("float",) * 3), "%sizes", "%steps")
+    types = ["float"] * (2 * count)
+    return w.function(types, w.read_element("float", "%r"), False).named(name, "noinline")
 
 
 def _to_float(w: Writer, x: Number) -> Number:
@@ -213,7 +171,7 @@ def _said(x: Any) -> Number:
     return found
 
 
-class _Traced(NDArrayOperatorsMixin):
+class _Traced(Noted):
     """A number that writes down which of NumPy's functions are done to it."""
 
     def __init__(self, loops: Loops, w: Writer, number: Number, wide: bool) -> None:
@@ -230,20 +188,12 @@ class _Traced(NDArrayOperatorsMixin):
     def dtype(self) -> Any:
         return np.dtype(DTYPES[self.number.type])
 
-    def astype(self, dtype: Any) -> _Traced:
-        if np.dtype(dtype) == self.dtype:
-            return self
-        if np.dtype(dtype) != np.float64:
-            raise Untranslatable(f"an array of {dtype} is made")
+    def cast(self, type: str) -> _Traced:
+        if type != "float":
+            raise Untranslatable(f"an array of {type} is made")
         return _Traced(self.loops, self.w, _to_float(self.w, self.number), self.wide)
 
-    def item(self) -> _Traced:
-        """What it is as plain data."""
-        return self
-
-    def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **options: Any) -> Any:
-        if method != "__call__" or options:
-            raise Untranslatable(f"`{ufunc.__name__}` is called otherwise than for its value")
+    def done(self, ufunc: Any, args: Sequence[Any]) -> _Traced:
         return self._made([self._operand(x) for x in args], ufunc)
 
     def _made(self, args: Sequence[_Traced], ufunc: Any) -> _Traced:
@@ -280,20 +230,14 @@ class _Traced(NDArrayOperatorsMixin):
         said = f"select i1 {test.number.text}, {llvm} {a.text}, {llvm} {b.text}"
         return self._of(self.w.number(a.type, said))
 
-    def __array__(self, *_: Any, **__: Any) -> Any:
-        raise Untranslatable("an array is made")
-
     def _of(self, number: Number) -> _Traced:
         """A number that has come about."""
         return _Traced(self.loops, self.w, number, wide=True)
 
     def __pow__(self, exponent: Any) -> Any:
-        if type(exponent) in (int, float) and exponent in _BY_EXPONENT:
-            return self._made([self], _BY_EXPONENT[exponent])
+        if type(exponent) in (int, float) and exponent in BY_EXPONENT:
+            return self._made([self], BY_EXPONENT[exponent])
         if isinstance(exponent, _Traced) and not exponent.wide:
-            for known in (0.0, *_BY_EXPONENT):
+            for known in (0.0, *BY_EXPONENT):
                 self.w.fail(_is(self.w, exponent.number, known))
         return self._made([self, self._operand(exponent)], np.power)
-
-    def __bool__(self) -> bool:
-        raise Untranslatable("a value decides what is done")

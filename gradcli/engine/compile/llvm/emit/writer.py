@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 TYPES = {"float": "double", "int": "i64", "bool": "i1"}
 """LLVM's types of numbers."""
+IN_MEMORY = {"float": "double", "int": "i64", "bool": "i8"}
+"""LLVM's types of the elements of arrays."""
+SIZES = {"float": 8, "int": 8, "bool": 1}
+"""Bytes of an element of an array."""
+WIDE = 8
+"""Elements of an array that code takes at once."""
 
 RARE = ", !prof !0"
 
@@ -17,6 +23,11 @@ _SMALL = 40  # lines of a function that is inlined where it is called
 def llvm_type(type: str) -> str:
     """LLVM's type of a value: of an array its address."""
     return TYPES.get(type, "ptr")
+
+
+def vector_type(type: str, width: int) -> str:
+    """LLVM's type of so many numbers at once: of one number its own."""
+    return f"<{width} x {type}>" if width > 1 else type
 
 
 class Number:
@@ -71,6 +82,35 @@ class Writer:
     def number(self, type: str, instruction: str) -> Number:
         """Write an instruction whose result is a number of a type."""
         return Number(self.put(instruction), type)
+
+    def read_element(self, type: str, at: str) -> Number:
+        """Load a number from an element of an array."""
+        if type == "bool":
+            return self.number("bool", f"trunc i8 {self.put(f'load i8, ptr {at}')} to i1")
+        return self.number(type, f"load {llvm_type(type)}, ptr {at}")
+
+    def write_element(self, x: Number, at: str) -> None:
+        """Store a number in an element of an array."""
+        text = self.put(f"zext i1 {x.text} to i8") if x.type == "bool" else x.text
+        self.do(f"store {IN_MEMORY[x.type]} {text}, ptr {at}")
+
+    def fill(self, array: str, type: str, items: Iterable[object]) -> None:
+        """Store items in an array, from its first element on."""
+        for k, item in enumerate(items):
+            at = self.put(f"getelementptr {type}, ptr {array}, i64 {k}")
+            self.do(f"store {type} {item}, ptr {at}")
+
+    def array(self, name: str, type: str, items: Sequence[object]) -> None:
+        """Make an array of items under a name."""
+        self.do(f"{name} = alloca [{len(items)} x {type}]")
+        self.fill(name, type, items)
+
+    def splat(self, type: str, text: str) -> str:
+        """A vector that has a number in all places."""
+        of = type[1:-1].partition(" x ")[2]
+        first = self.put(f"insertelement {type} poison, {of} {text}, i64 0")
+        places = f"<{WIDE} x i32> zeroinitializer"
+        return self.put(f"shufflevector {type} {first}, {type} poison, {places}")
 
     def start(self, label: str) -> None:
         """Begin a block."""

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gradcli import ir
 from gradcli.cpython import NESTED, Room
 from gradcli.engine.run.execution.execute import Executable
 from gradcli.engine.run.execution.inputs import Given
@@ -19,6 +18,7 @@ from gradcli.grammar.meaning.names import Names, analyse, is_constant, walk
 from gradcli.grammar.syntax import ast
 from gradcli.grammar.syntax.parser import parse, parse_expression
 from gradcli.grammar.syntax.text import decode
+from gradcli.ir import program as ir
 from gradcli.limits import Limits
 from gradcli.questions.asked.request import Options
 from gradcli.questions.program import Program

@@ -10,71 +10,20 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
-from gradcli.ir.program import (
-    Append,
-    Apply,
-    Assert,
-    Augment,
-    Branch,
-    Break,
-    Build,
-    Builtin,
-    Call,
-    CallBuiltin,
-    Choice,
-    Const,
-    Continue,
-    Copy,
-    Define,
-    DefineClass,
-    DefineRule,
-    Delete,
-    DeleteAttribute,
-    DeleteItem,
-    Emit,
-    EmitAll,
-    Extend,
-    For,
-    Format,
-    Function,
-    GetAttribute,
-    Imported,
-    Inplace,
-    Input,
-    Instruction,
-    Method,
-    Mode,
-    Named,
-    Operand,
-    Operator,
-    Program,
-    Raise,
-    Return,
-    SetAttribute,
-    SetItem,
-    Slot,
-    SpreadCall,
-    SpreadMethod,
-    Super,
-    Try,
-    Unpack,
-    Watch,
-    While,
-    Yield,
-)
+from gradcli.ir import program as ir
 from gradcli.ir.visit import writes
 from gradcli.source import Source, Span
 
 Block: TypeAlias = "tuple[str, Sequence[Part]]"
 """A line and what stands below it."""
-Part: TypeAlias = "str | Instruction | Block"
+Part: TypeAlias = "str | ir.Instruction | Block"
 
 _INDENT = "  "
 _COLUMN = 48  # where the places stand, if the line is not longer
 _CHOICES = {"and": "and", "or": "or", "chain": "chain", "if": "choose"}
 
 
-def text(program: Program, remark: Callable[[Instruction], str] = lambda i: "") -> str:
+def text(program: ir.Program, remark: Callable[[ir.Instruction], str] = lambda i: "") -> str:
     """The program's text, with a newline at the end; `remark` says what stands behind the place of
     an instruction.
     """
@@ -88,7 +37,7 @@ def place(source: Source, span: Span) -> str:
 
 
 class _Printer:
-    def __init__(self, program: Program, remark: Callable[[Instruction], str]) -> None:
+    def __init__(self, program: ir.Program, remark: Callable[[ir.Instruction], str]) -> None:
         self.program = program
         self.remark = remark
         names = Counter(program.variables.values())
@@ -103,7 +52,7 @@ class _Printer:
         while pending:
             depth, part = pending.pop()
             below: Sequence[Part] = ()
-            if isinstance(part, Instruction):
+            if isinstance(part, ir.Instruction):
                 (head, below), *others = self.parts(part)
                 pending.extend((depth, other) for other in reversed(others))
                 said = f"{place(program.source, part.span)} {self.remark(part)}".rstrip()
@@ -115,47 +64,47 @@ class _Printer:
                 yield f"{_INDENT * depth}{head}"
             pending.extend((depth + 1, inner) for inner in reversed(below))
 
-    def inside(self, function: Function) -> list[Part]:
+    def inside(self, function: ir.Function) -> list[Part]:
         """The lines of a function: its slots, then its instructions."""
         slots = [("locals", function.locals), ("captures", function.captures)]
         named = [f"{word} {', '.join(map(self.slot, ours))}" for word, ours in slots if ours]
         return [*named, *function.body]
 
-    def parts(self, i: Instruction) -> list[Block]:
+    def parts(self, i: ir.Instruction) -> list[Block]:
         """The lines of an instruction, each with what stands below it."""
         match i:
-            case Branch():
+            case ir.Branch():
                 sides: list[Block] = [(f"if {self.operand(i.test)}:", i.then)]
                 return [*sides, ("else:", i.orelse)] if i.orelse else sides
-            case Choice():
+            case ir.Choice():
                 head = f"{self.slot(i.target)} = {_CHOICES[i.kind]} {self.operand(i.test)}:"
                 return [(head, i.then), ("else:", i.orelse)]
-            case While():
+            case ir.While():
                 return [("while:", i.condition), (f"do if {self.operand(i.test)}:", i.body)]
-            case For():
+            case ir.For():
                 return [(f"for {self.slot(i.target)} in {self.operand(i.iterable)}:", i.body)]
-            case Mode():
+            case ir.Mode():
                 return [(f"with {i.mode}:", i.body)]
-            case Assert():
+            case ir.Assert():
                 said = [] if i.message is None else [f"message {self.operand(i.message)}"]
                 return [(f"assert {self.operand(i.test)}", [*i.body, *said])]
-            case Define():
+            case ir.Define():
                 head = f"{self.slot(i.target)} = define {self.header(i.function)}"
                 return [(head, self.inside(i.function))]
-            case DefineRule():
+            case ir.DefineRule():
                 methods = [(self.header(m), self.inside(m)) for m in i.methods]
                 held = self.called(i.bases, i.attributes)
                 head = f"rule {i.name}({held})" if held else f"rule {i.name}"
                 return [(f"{self.slot(i.target)} = {head}:", methods)]
-            case Try():
+            case ir.Try():
                 return [*self.attempt(i)]
-            case Input():
+            case ir.Input():
                 default = [] if i.default is None else [f"default {self.operand(i.default)}"]
                 return [(self.declaration(i), [*i.body, *default])]
             case _:
                 return [(self.line(i), ())]
 
-    def attempt(self, i: Try) -> Iterator[Block]:
+    def attempt(self, i: ir.Try) -> Iterator[Block]:
         """A `try` with its handlers."""
         yield "try:", i.body
         for handler in i.handlers:
@@ -168,87 +117,87 @@ class _Printer:
         if i.last:
             yield "finally:", i.last
 
-    def line(self, i: Instruction) -> str:
+    def line(self, i: ir.Instruction) -> str:
         """An instruction with nothing inside."""
         match i:
-            case SetAttribute():
+            case ir.SetAttribute():
                 return f"{self.operand(i.receiver)}.{i.name} = {self.operand(i.value)}"
-            case SetItem():
+            case ir.SetItem():
                 where = f"{self.operand(i.receiver)}[{self.operand(i.index)}]"
                 return f"{where} = {self.operand(i.value)}"
-            case Unpack(starred=int(starred)):
+            case ir.Unpack(starred=int(starred)):
                 names = [self.slot(t) for t in i.targets]
                 names[starred] = f"*{names[starred]}"
                 return f"{', '.join(names)} = unpack {self.operand(i.value)}"
-            case Unpack():
+            case ir.Unpack():
                 return f"{', '.join(map(self.slot, i.targets))} = unpack {self.operand(i.value)}"
-            case Return() | Yield():
+            case ir.Return() | ir.Yield():
                 return f"{type(i).__name__.lower()} {self.operand(i.value)}"
-            case Break() | Continue():
+            case ir.Break() | ir.Continue():
                 return type(i).__name__.lower()
-            case Raise():
+            case ir.Raise():
                 return "raise" if i.value is None else f"raise {self.operand(i.value)}"
-            case Watch():
+            case ir.Watch():
                 return f"watch {self.slot(i.slot)}"
-            case Append() | Extend():
+            case ir.Append() | ir.Extend():
                 added = f"{self.operand(i.receiver)}, {self.operand(i.value)}"
                 return f"{type(i).__name__.lower()} {added}"
-            case Delete():
+            case ir.Delete():
                 return f"delete {self.operand(i.slot)}"
-            case DeleteAttribute():
+            case ir.DeleteAttribute():
                 return f"delete {self.operand(i.receiver)}.{i.name}"
-            case DeleteItem():
+            case ir.DeleteItem():
                 return f"delete {self.operand(i.receiver)}[{self.operand(i.index)}]"
             case _:
                 (target,) = writes(i)
                 return f"{self.slot(target)} = {self.value(i)}"
 
-    def value(self, i: Instruction) -> str:
+    def value(self, i: ir.Instruction) -> str:
         """The text of the value that an instruction puts into its target."""
         match i:
-            case Copy():
+            case ir.Copy():
                 return self.operand(i.value)
-            case Operator(operator="[]", args=(value, index)):
+            case ir.Operator(operator="[]", args=(value, index)):
                 return f"{self.operand(value)}[{self.operand(index)}]"
-            case Operator(args=(only,)):
+            case ir.Operator(args=(only,)):
                 return f"{i.operator} {self.operand(only)}"
-            case Operator(args=(left, right)):
+            case ir.Operator(args=(left, right)):
                 return f"{self.operand(left)} {i.operator} {self.operand(right)}"
-            case Augment():
+            case ir.Augment():
                 return f"{self.operand(i.receiver)} {i.operator}= {self.operand(i.value)}"
-            case Apply():
+            case ir.Apply():
                 return f"apply {i.op}({self.named(i.arguments)})"
-            case Inplace():
+            case ir.Inplace():
                 return f"inplace {i.op}({self.named(i.arguments)})"
-            case CallBuiltin():
+            case ir.CallBuiltin():
                 return f"builtin {i.name}({self.called(i.args, i.keywords)})"
-            case Call():
+            case ir.Call():
                 return f"call {self.operand(i.function)}({self.called(i.args, i.keywords)})"
-            case Method():
+            case ir.Method():
                 receiver = f"{self.operand(i.receiver)}.{i.name}"
                 return f"method {receiver}({self.called(i.args, i.keywords)})"
-            case GetAttribute():
+            case ir.GetAttribute():
                 return f"{self.operand(i.receiver)}.{i.name}"
-            case DefineClass():
+            case ir.DefineClass():
                 return f"class {i.name}({self.called(i.bases, i.members)})"
-            case Super():
+            case ir.Super():
                 return f"super {self.operand(i.owner)}, {self.operand(i.receiver)}"
-            case SpreadCall():
+            case ir.SpreadCall():
                 return f"call {self.operand(i.function)}({self.spread(i)})"
-            case SpreadMethod():
+            case ir.SpreadMethod():
                 return f"method {self.operand(i.receiver)}.{i.name}({self.spread(i)})"
-            case Emit():
+            case ir.Emit():
                 return f"emit {self.operand(i.value)}"
-            case EmitAll():
+            case ir.EmitAll():
                 return f"emit all {self.operand(i.value)}"
-            case Build():
+            case ir.Build():
                 return f"build {i.kind}({self.called(i.items)})"
-            case Format():
+            case ir.Format():
                 form = f"{i.conversion!r}, {self.operand(i.spec)}"
                 return f"format {self.operand(i.value)}, {form}"
         raise AssertionError(f"no text of {type(i).__name__}")
 
-    def declaration(self, i: Input) -> str:
+    def declaration(self, i: ir.Input) -> str:
         """An input's line."""
         text = f"{self.slot(i.target)} = {i.kind} {i.name}"
         if i.type is not None:
@@ -257,7 +206,7 @@ class _Printer:
             text += f": {element}" + ("" if sizes is None else f"[{', '.join(shown)}]")
         return text + "".join(f", {name} into {self.slot(slot)}" for name, slot in i.sizes)
 
-    def header(self, function: Function) -> str:
+    def header(self, function: ir.Function) -> str:
         """A function's name and parameters."""
         shown = (
             p.kind.removeprefix("named")
@@ -267,30 +216,30 @@ class _Printer:
         )
         return f"{function.name}({', '.join(shown)}):"
 
-    def spread(self, i: SpreadCall | SpreadMethod) -> str:
+    def spread(self, i: ir.SpreadCall | ir.SpreadMethod) -> str:
         """The arguments of a call that come in a list and a dictionary."""
         named = "" if i.keywords is None else f", **{self.operand(i.keywords)}"
         return f"*{self.operand(i.args)}{named}"
 
-    def called(self, args: Sequence[Operand], keywords: Named = ()) -> str:
+    def called(self, args: Sequence[ir.Operand], keywords: ir.Named = ()) -> str:
         """The arguments of a call."""
         words = [*map(self.operand, args), self.named(keywords)]
         return ", ".join(word for word in words if word)
 
-    def named(self, arguments: Named) -> str:
+    def named(self, arguments: ir.Named) -> str:
         """Arguments by name."""
         return ", ".join(f"{name}={self.operand(operand)}" for name, operand in arguments)
 
-    def operand(self, operand: Operand) -> str:
+    def operand(self, operand: ir.Operand) -> str:
         """What is read."""
         match operand:
-            case Slot():
+            case ir.Slot():
                 return self.slot(operand.index)
-            case Const(value=value):
+            case ir.Const(value=value):
                 return "..." if value is Ellipsis else repr(value)
-            case Builtin():
+            case ir.Builtin():
                 return f"builtin {operand.name}"
-            case Imported():
+            case ir.Imported():
                 return f"imported {operand.path}"
 
     def slot(self, slot: int) -> str:

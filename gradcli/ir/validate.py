@@ -4,34 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from gradcli.ir import program as ir
 from gradcli.ir import visit
-from gradcli.ir.program import (
-    Apply,
-    Augment,
-    Body,
-    Branch,
-    Break,
-    Builtin,
-    CallBuiltin,
-    Choice,
-    Continue,
-    For,
-    Function,
-    Imported,
-    Inplace,
-    Input,
-    Instruction,
-    Mode,
-    Operand,
-    Operator,
-    Program,
-    Return,
-    Slot,
-    Try,
-    Watch,
-    While,
-    Yield,
-)
 from gradcli.ir.signature import Signatures
 from gradcli.ir.text import place
 from gradcli.source import Span
@@ -43,13 +17,13 @@ _SIGNS = {1: ("+", "-", "~", "not"), 2: (*_ARITHMETIC, *_TESTS, "[]", "+[]", "*[
 """The operators by how many operands they have."""
 
 
-def faults(program: Program, signatures: Signatures) -> list[str]:
+def faults(program: ir.Program, signatures: Signatures) -> list[str]:
     """The violations of the rules in a program, each with its place."""
     return list(_Validator(program, signatures).faults())
 
 
 class _Validator:
-    def __init__(self, program: Program, signatures: Signatures) -> None:
+    def __init__(self, program: ir.Program, signatures: Signatures) -> None:
         self.program = program
         self.signatures = signatures
         self.end = len(program.source.text)
@@ -61,7 +35,7 @@ class _Validator:
             yield "main has parameters or captures"
         if program.result is not None:
             yield from self.operand(program.result, main)
-        owners: dict[int, Function] = {}
+        owners: dict[int, ir.Function] = {}
         for function in visit.all_functions(main):
             for slot in function.locals:
                 if slot in owners:
@@ -70,12 +44,12 @@ class _Validator:
         for name, slot in program.names.items():
             if owners.get(slot) is not main or program.variables.get(slot) != name:
                 yield f"the top-level name `{name}` has no slot of main"
-        inputs = [i for i in visit.instructions(main.body) if isinstance(i, Input)]
+        inputs = [i for i in visit.instructions(main.body) if isinstance(i, ir.Input)]
         if sorted(map(id, inputs)) != sorted(map(id, program.inputs)):
             yield "the listed inputs are not those of main"
         yield from self.function(main, None)
 
-    def function(self, function: Function, outer: Function | None) -> Iterator[str]:
+    def function(self, function: ir.Function, outer: ir.Function | None) -> Iterator[str]:
         """A function, then those in it."""
         yield from self.span(function.span, f"function {function.name}")
         seen = () if outer is None else (*outer.locals, *outer.captures)
@@ -91,37 +65,37 @@ class _Validator:
         for inner in visit.functions_in(function.body):
             yield from self.function(inner, function)
 
-    def block(self, body: Body, function: Function, is_main: bool) -> Iterator[str]:
+    def block(self, body: ir.Body, function: ir.Function, is_main: bool) -> Iterator[str]:
         """Where in a function what may stand: what leaves a loop, a function, a choice."""
-        pending: list[tuple[Instruction, bool, bool]] = [(i, False, False) for i in body]
+        pending: list[tuple[ir.Instruction, bool, bool]] = [(i, False, False) for i in body]
         while pending:
             i, looped, yields = pending.pop()
             here = self.at(i)
-            if isinstance(i, (Break, Continue)) and not looped:
+            if isinstance(i, (ir.Break, ir.Continue)) and not looped:
                 yield f"{here}: {type(i).__name__.lower()} outside a loop"
-            if isinstance(i, Return) and is_main:
+            if isinstance(i, ir.Return) and is_main:
                 yield f"{here}: return outside a function"
-            if isinstance(i, (Input, Watch)) and not is_main:
+            if isinstance(i, (ir.Input, ir.Watch)) and not is_main:
                 yield f"{here}: an input in a function"
-            if isinstance(i, Yield) and not yields:
+            if isinstance(i, ir.Yield) and not yields:
                 yield f"{here}: yield that does not end a block of a choice"
-            if isinstance(i, Choice):
+            if isinstance(i, ir.Choice):
                 for block in (i.then, i.orelse):
-                    if not block or not isinstance(block[-1], Yield):
+                    if not block or not isinstance(block[-1], ir.Yield):
                         yield f"{here}: a block of the choice does not yield"
             for block in visit.blocks(i):
                 last = len(block) - 1
-                inside = isinstance(i, (For, While)) or (
-                    looped and isinstance(i, (Branch, Mode, Try))
+                inside = isinstance(i, (ir.For, ir.While)) or (
+                    looped and isinstance(i, (ir.Branch, ir.Mode, ir.Try))
                 )
-                if isinstance(i, While) and block is i.condition:
+                if isinstance(i, ir.While) and block is i.condition:
                     inside = False
                 pending += [
-                    (inner, inside, isinstance(i, Choice) and at == last)
+                    (inner, inside, isinstance(i, ir.Choice) and at == last)
                     for at, inner in enumerate(block)
                 ]
 
-    def instruction(self, i: Instruction, function: Function) -> Iterator[str]:
+    def instruction(self, i: ir.Instruction, function: ir.Function) -> Iterator[str]:
         """One instruction: its place, what it reads and writes, what it says."""
         here = self.at(i)
         yield from self.span(i.span, here)
@@ -131,22 +105,22 @@ class _Validator:
             if not _has(function, slot):
                 yield f"{here}: slot {slot} is written and is none of {function.name}"
         match i:
-            case Operator() if i.operator not in _SIGNS.get(len(i.args), ()):
+            case ir.Operator() if i.operator not in _SIGNS.get(len(i.args), ()):
                 yield f"{here}: no operator `{i.operator}` of {len(i.args)} operands"
-            case Augment() if i.operator.removesuffix("=") not in _ARITHMETIC:
+            case ir.Augment() if i.operator.removesuffix("=") not in _ARITHMETIC:
                 yield f"{here}: no operator `{i.operator}` of 2 operands"
-            case CallBuiltin() if not self.knows(i.name):
+            case ir.CallBuiltin() if not self.knows(i.name):
                 yield f"{here}: no built-in `{i.name}`"
-            case Choice() if i.kind not in _CHOICES:
+            case ir.Choice() if i.kind not in _CHOICES:
                 yield f"{here}: no choice `{i.kind}`"
-            case Apply() | Inplace():
+            case ir.Apply() | ir.Inplace():
                 yield from self.bound(i, here)
 
     def knows(self, name: str) -> bool:
         """Whether there is a built-in, or one that a method ending in `_` does in place."""
         return name in self.signatures or name.removesuffix("_") in self.signatures
 
-    def bound(self, i: Apply | Inplace, here: str) -> Iterator[str]:
+    def bound(self, i: ir.Apply | ir.Inplace, here: str) -> Iterator[str]:
         """Arguments that are bound fit the signature."""
         if i.op not in self.signatures:
             yield f"{here}: no built-in `{i.op}`"
@@ -161,14 +135,14 @@ class _Validator:
         if not set(signature.positional[: signature.required]) <= set(names):
             yield f"{here}: `{i.op}` lacks arguments"
 
-    def operand(self, operand: Operand, function: Function) -> Iterator[str]:
+    def operand(self, operand: ir.Operand, function: ir.Function) -> Iterator[str]:
         """Check that every slot that is read has a value."""
         yield from self.span(operand.span, "an operand")
-        if isinstance(operand, Builtin) and operand.name not in self.signatures:
+        if isinstance(operand, ir.Builtin) and operand.name not in self.signatures:
             yield f"no built-in `{operand.name}`"
-        if isinstance(operand, Imported) and not self.signatures.in_library(operand.path):
+        if isinstance(operand, ir.Imported) and not self.signatures.in_library(operand.path):
             yield f"the library has no `{operand.path}`"
-        if isinstance(operand, Slot) and not _has(function, operand.index):
+        if isinstance(operand, ir.Slot) and not _has(function, operand.index):
             yield f"slot {operand.index} is read and neither owned nor captured by {function.name}"
 
     def span(self, span: Span, what: str) -> Iterator[str]:
@@ -176,11 +150,11 @@ class _Validator:
         if not 0 <= span.start <= span.end <= self.end:
             yield f"{what} lies outside the text: {span.start}-{span.end}"
 
-    def at(self, i: Instruction) -> str:
+    def at(self, i: ir.Instruction) -> str:
         start, end = sorted(min(max(at, 0), self.end) for at in (i.span.start, i.span.end))
         return f"{type(i).__name__} at {place(self.program.source, Span(start, end))}"
 
 
-def _has(function: Function, slot: int) -> bool:
+def _has(function: ir.Function, slot: int) -> bool:
     owned: Sequence[Sequence[int]] = (function.locals, function.captures)
     return any(slot in slots for slots in owned)

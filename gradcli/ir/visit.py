@@ -10,45 +10,35 @@ from functools import cache
 from operator import attrgetter
 from typing import Any
 
-from gradcli.ir.program import (
-    Body,
-    Emit,
-    EmitAll,
-    Function,
-    Instruction,
-    Operand,
-    Parameter,
-    Program,
-    Slot,
-)
+from gradcli.ir import program as ir
 
 
-def operands(i: Instruction) -> Sequence[Operand]:
+def operands(i: ir.Instruction) -> Sequence[ir.Operand]:
     """The operands of an instruction without its blocks; of a function only the defaults."""
     return _values(i, 0)
 
 
-def reads(i: Instruction) -> Iterator[Slot]:
+def reads(i: ir.Instruction) -> Iterator[ir.Slot]:
     """The slots among its operands."""
-    return (operand for operand in operands(i) if isinstance(operand, Slot))
+    return (operand for operand in operands(i) if isinstance(operand, ir.Slot))
 
 
-def writes(i: Instruction) -> Sequence[int]:
+def writes(i: ir.Instruction) -> Sequence[int]:
     """The numbers of the slots that an instruction itself writes, `Parameter`s left out."""
     return _values(i, 1)
 
 
-def blocks(i: Instruction) -> Sequence[Body]:
+def blocks(i: ir.Instruction) -> Sequence[ir.Body]:
     """The blocks of an instruction, in the order of the text, those of functions left out."""
     return _values(i, 2)
 
 
-def functions(i: Instruction) -> Sequence[Function]:
+def functions(i: ir.Instruction) -> Sequence[ir.Function]:
     """The functions that an instruction defines."""
     return _values(i, 3)
 
 
-def instructions(body: Sequence[Instruction]) -> Iterator[Instruction]:
+def instructions(body: Sequence[ir.Instruction]) -> Iterator[ir.Instruction]:
     """The instructions of a block and of the blocks in it, in order; not those of functions."""
     pending = list(reversed(body))
     while pending:
@@ -58,24 +48,24 @@ def instructions(body: Sequence[Instruction]) -> Iterator[Instruction]:
             pending.extend(reversed(block))
 
 
-def is_generator(function: Function) -> bool:
+def is_generator(function: ir.Function) -> bool:
     """Whether a call of a function makes a generator."""
-    return any(isinstance(i, (Emit, EmitAll)) for i in instructions(function.body))
+    return any(isinstance(i, (ir.Emit, ir.EmitAll)) for i in instructions(function.body))
 
 
-def written_around(function: Function) -> frozenset[int]:
+def written_around(function: ir.Function) -> frozenset[int]:
     """The slots of functions around it that a function writes."""
     written = {slot for i in instructions(function.body) for slot in writes(i)}
     return frozenset(written.difference(function.locals))
 
 
-def functions_in(body: Sequence[Instruction]) -> Iterator[Function]:
+def functions_in(body: Sequence[ir.Instruction]) -> Iterator[ir.Function]:
     """The functions that a block defines, not those inside them."""
     for i in instructions(body):
         yield from functions(i)
 
 
-def all_functions(outermost: Function) -> Iterator[Function]:
+def all_functions(outermost: ir.Function) -> Iterator[ir.Function]:
     """A function and every one in it, outer ones first: of main, all functions of a program."""
     pending = [outermost]
     while pending:
@@ -84,7 +74,7 @@ def all_functions(outermost: Function) -> Iterator[Function]:
         pending.extend(reversed(list(functions_in(function.body))))
 
 
-def everything(program: Program) -> Iterator[Instruction]:
+def everything(program: ir.Program) -> Iterator[ir.Instruction]:
     """Every instruction of a program, function by function."""
     for function in all_functions(program.main):
         yield from instructions(function.body)
@@ -95,7 +85,7 @@ def everything(program: Program) -> Iterator[Instruction]:
 Values = Callable[[Any], Sequence[Any]]
 
 
-def _defaults(given: Sequence[Parameter]) -> Sequence[Operand]:
+def _defaults(given: Sequence[ir.Parameter]) -> Sequence[ir.Operand]:
     return [p.default for p in given if p.default is not None]
 
 
@@ -136,7 +126,7 @@ ROLES = (_READ, _WRITTEN, _DONE, _DEFINED)
 """What the types of fields mean: each what such a field's value has in it."""
 
 
-def _values(i: Instruction, role: int) -> Sequence[Any]:
+def _values(i: ir.Instruction, role: int) -> Sequence[Any]:
     kind: Any = type(i)
     return _through(kind)[role](i)
 
@@ -151,7 +141,7 @@ def _through(kind: Any) -> tuple[Values, ...]:
     )
 
 
-def field_types(kind: type[Instruction]) -> dict[str, str]:
+def field_types(kind: type[ir.Instruction]) -> dict[str, str]:
     """The types of a record's fields, as they are written."""
     found: dict[str, str] = {}
     for base in reversed(kind.__mro__):

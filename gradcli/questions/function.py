@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradcli.engine.values.data import np
 from gradcli.errors import Diagnostic, InputError, ProgramError
-from gradcli.ir import Build, Input, Instruction, Operand, Slot
+from gradcli.ir.program import Build, Input, Instruction, Operand, Slot
 from gradcli.questions.answers.gradient import gradient
 from gradcli.questions.answers.matrix import jacobian
 from gradcli.questions.asked.names import candidates, requested

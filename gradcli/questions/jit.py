@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gradcli.engine.values.limits import QUESTION
 from gradcli.errors import Diagnostic, LimitError, ProgramError
-from gradcli.ir import For, While
+from gradcli.ir.program import For, While
 from gradcli.ir.visit import everything
 from gradcli.questions.asked.loaded import Loaded
 from gradcli.questions.asked.request import Options, Request, not_compiled

@@ -32,7 +32,7 @@ def test_what_nests_deeply_is_printed():
 
 
 def test_all_records_are_in_the_golden_files():
-    from gradcli import ir
+    from gradcli.ir import program as ir
     from gradcli.ir import visit
 
     seen = {type(i) for name in FORMS for i in visit.everything(lowered(SOURCES[f"form-{name}"]))}

@@ -6,11 +6,11 @@ from support.programs.generated_programs import Writer, aliased
 from support.programs.grammar_programs import FakeSignatures, text
 from support.programs.ir_programs import BUILTINS, lowered, sources
 
-from gradcli import ir
 from gradcli.grammar.meaning.check import check
 from gradcli.grammar.meaning.lower import lower
 from gradcli.grammar.meaning.names import analyse
 from gradcli.grammar.syntax.parser import parse
+from gradcli.ir import program as ir
 from gradcli.ir.validate import faults
 from gradcli.source import Source, Span
 

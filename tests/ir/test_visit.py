@@ -3,7 +3,7 @@
 import pytest
 from support.programs.ir_programs import lowered
 
-from gradcli import ir
+from gradcli.ir import program as ir
 from gradcli.ir import visit
 from gradcli.source import Source, Span
 

@@ -13,7 +13,6 @@ from support.programs.generated_programs import written
 from support.programs.lesson_cases import read
 from support.programs.sample_programs import SAMPLES, shortened
 
-from gradcli import ir
 from gradcli.engine.run.execution import execute
 from gradcli.engine.run.execution.execute import Executable
 from gradcli.engine.run.execution.inputs import Given
@@ -23,6 +22,7 @@ from gradcli.engine.static.value import UNSURE
 from gradcli.engine.tape.tensor import Number, Tensor
 from gradcli.engine.values.data import NUMBERS, dtype_of, shape_of
 from gradcli.errors import GradError
+from gradcli.ir import program as ir
 from gradcli.ir import visit
 from gradcli.program import load_source
 from gradcli.source import Source

@@ -9,7 +9,6 @@ import pytest
 from support.checks.by_family import by_family
 from support.checks.oracles import table
 
-from gradcli import ir
 from gradcli.engine.ops.binding import bind_host
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.run.fast.call import of_host
@@ -23,6 +22,7 @@ from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import NUMBERS, Quiet, dtype_of, shape_of
 from gradcli.engine.values.dtypes import FLOAT32, FLOAT64, INT64
 from gradcli.errors import GradError
+from gradcli.ir import program as ir
 from gradcli.program import load
 
 HOSTS = [pytest.param(op, id=op.name) for op in table().values() if op.host.call is not None]

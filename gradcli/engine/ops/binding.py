@@ -16,7 +16,7 @@ from gradcli.engine.values.carrier import Carrier
 from gradcli.engine.values.data import NUMBERS
 from gradcli.engine.values.sizes import describe
 from gradcli.errors import RunError, counted, run_error
-from gradcli.ir import Signature, written
+from gradcli.ir.signature import Signature, written
 
 SPELLINGS = {
     "axis": ("dim", "dims"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from gradcli import ir
 from gradcli.engine.autodiff.seeds import seed_of_one
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.run.code.naming import kind_of
@@ -27,6 +26,7 @@ from gradcli.engine.static.transfer import Transfer
 from gradcli.engine.static.value import Link, Value, constant, unknown
 from gradcli.engine.values import refusals
 from gradcli.engine.values.data import is_whole
+from gradcli.ir import program as ir
 from gradcli.ir import visit
 from gradcli.source import Span
 

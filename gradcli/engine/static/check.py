@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from gradcli import ir
 from gradcli.engine.run.execution.inputs import Given
 from gradcli.engine.static.elaborate import elaborate
 from gradcli.engine.static.liveness import unread
 from gradcli.engine.static.rehearsal import rehearsed
 from gradcli.errors import Diagnostic
+from gradcli.ir import program as ir
 from gradcli.source import Source, Span
 
 

@@ -13,7 +13,6 @@ from contextlib import ExitStack, contextmanager, nullcontext
 from enum import Flag
 from typing import Any, NamedTuple
 
-from gradcli import ir
 from gradcli.cpython import NESTED, Room
 from gradcli.engine.run.execution.inputs import Given, Inputs, misfit
 from gradcli.engine.run.session.messages import turn_note
@@ -42,6 +41,7 @@ from gradcli.engine.static.value import (
     unknown,
 )
 from gradcli.errors import Diagnostic
+from gradcli.ir import program as ir
 from gradcli.ir import visit
 from gradcli.source import Source, Span
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from gradcli import ir
 from gradcli.engine.static.kinds import FUNCTIONS, Each
 from gradcli.engine.static.lists import List
 from gradcli.engine.static.value import UNSURE, Value, agree
+from gradcli.ir import program as ir
 from gradcli.ir import visit
 from gradcli.record import Record
 

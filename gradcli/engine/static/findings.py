@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from gradcli import ir
 from gradcli.engine.run.execution.inputs import Given
 from gradcli.engine.run.execution.operand_notes import Remarks, remarks
 from gradcli.engine.run.session.messages import shortened
 from gradcli.engine.static.kinds import example
 from gradcli.engine.static.value import Link
 from gradcli.errors import Diagnostic, GradError, Label
+from gradcli.ir import program as ir
 from gradcli.source import Span
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from gradcli import ir
 from gradcli.engine.ops.binding import bind_host
 from gradcli.engine.ops.op import Op
 from gradcli.engine.run.session.state import Session
@@ -26,6 +25,7 @@ from gradcli.engine.static.value import (
 from gradcli.engine.values import refusals
 from gradcli.engine.values.data import NUMBERS, is_whole
 from gradcli.engine.values.dtypes import dtype_name
+from gradcli.ir import program as ir
 
 
 class Ahead(Session):

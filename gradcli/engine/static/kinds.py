@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
-from gradcli import ir
 from gradcli.engine.static.inference import stand_in, zero
 from gradcli.engine.static.lists import List, linked
 from gradcli.engine.static.value import (
@@ -20,6 +19,7 @@ from gradcli.engine.static.value import (
     view,
 )
 from gradcli.engine.values.data import is_whole
+from gradcli.ir import program as ir
 from gradcli.ir import visit
 from gradcli.source import Span
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence, Set
 from typing import TypeAlias
 
-from gradcli import ir
 from gradcli.errors import Diagnostic
+from gradcli.ir import program as ir
 from gradcli.ir import visit
 from gradcli.source import Source, Span
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from gradcli import ir
 from gradcli.engine.run.execution.inputs import KINDS, Inputs
 from gradcli.engine.static.inference import stacked
 from gradcli.engine.static.kinds import example
 from gradcli.engine.static.lists import List, plain
 from gradcli.engine.static.value import LINKED, NEW, UNSURE, Link, Value, of_data, tensor, unknown
 from gradcli.engine.values.data import is_whole
+from gradcli.ir import program as ir
 
 
 def outside(i: ir.Input, inputs: Inputs, varying: Collection[str], default: Any) -> Any:

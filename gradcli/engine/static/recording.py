@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gradcli import ir
 from gradcli.engine.ops.catalog import ops
+from gradcli.ir import program as ir
 from gradcli.ir import visit
 
 _SAME = (

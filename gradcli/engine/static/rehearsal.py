@@ -12,7 +12,6 @@ import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from gradcli import ir
 from gradcli.engine.autodiff.linearize import Linearized
 from gradcli.engine.run.execution.execute import Executable
 from gradcli.engine.run.execution.inputs import Given
@@ -25,6 +24,7 @@ from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.carrier import Like
 from gradcli.engine.values.data import Quiet, np
 from gradcli.errors import Diagnostic, GradError
+from gradcli.ir import program as ir
 from gradcli.ir import visit
 from gradcli.source import Span
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from gradcli import ir
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import REQUIRED
 from gradcli.engine.run.language import operators
@@ -26,6 +25,7 @@ from gradcli.engine.static.value import (
 )
 from gradcli.engine.values import refusals
 from gradcli.errors import GradError
+from gradcli.ir import program as ir
 from gradcli.source import Span
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from gradcli import ir
 from gradcli.engine.autodiff.seeds import seed
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.run.language import members, operators
@@ -55,6 +54,7 @@ from gradcli.engine.values.conversion import can_hold
 from gradcli.engine.values.data import is_whole
 from gradcli.engine.values.dtypes import DType, dtype_name
 from gradcli.errors import GradError
+from gradcli.ir import program as ir
 from gradcli.source import Span
 
 _CERTAIN = frozenset(

@@ -9,24 +9,7 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from gradcli.ir import (
-    Break,
-    Call,
-    CallBuiltin,
-    Const,
-    Copy,
-    Define,
-    For,
-    Function,
-    Input,
-    Instruction,
-    Mode,
-    Operator,
-    Program,
-    Return,
-    Slot,
-    While,
-)
+from gradcli.ir import program as ir
 from gradcli.ir.visit import blocks, instructions, writes
 
 _MOST = 10_000  # instructions that are looked at
@@ -38,7 +21,7 @@ _OPERATORS: Mapping[str, Callable[[int, int], int]] = {
 }
 
 
-def known_steps(program: Program, given: Mapping[str, Any]) -> int:
+def known_steps(program: ir.Program, given: Mapping[str, Any]) -> int:
     """The steps that are known of a run with these values of its inputs: 0 if none are."""
     return _Known(given).of(program.main.body)
 
@@ -48,11 +31,11 @@ class _Known:
 
     def __init__(self, given: Mapping[str, Any]) -> None:
         self._given = given
-        self._values: dict[int, int | range | Function] = {}
-        self._inside: list[Function] = []
+        self._values: dict[int, int | range | ir.Function] = {}
+        self._inside: list[ir.Function] = []
         self._left = _MOST
 
-    def of(self, body: Sequence[Instruction]) -> int:
+    def of(self, body: Sequence[ir.Instruction]) -> int:
         """The steps of a block, without those that it may leave out."""
         found = 0
         for i in body:
@@ -62,27 +45,27 @@ class _Known:
             found += self._steps(i)
         return found
 
-    def _steps(self, i: Instruction) -> int:
+    def _steps(self, i: ir.Instruction) -> int:
         match i:
-            case For():
+            case ir.For():
                 turns = self._value(i.iterable)
                 self._forget(i)
                 each = 1 + self.of(i.body)
                 return len(turns) * each if isinstance(turns, range) and not _is_left(i) else 0
-            case Call():
+            case ir.Call():
                 function = self._value(i.function)
                 self._forget(i)
-                return 1 + (self._called(i, function) if isinstance(function, Function) else 0)
-            case Mode():
+                return 1 + (self._called(i, function) if isinstance(function, ir.Function) else 0)
+            case ir.Mode():
                 return self.of(i.body)
-        found = self.of(i.body) if isinstance(i, Input) else 0
+        found = self.of(i.body) if isinstance(i, ir.Input) else 0
         value = self._made(i)
         self._forget(i)
         if value is not None:
             self._values[writes(i)[0]] = value
         return found
 
-    def _called(self, call: Call, function: Function) -> int:
+    def _called(self, call: ir.Call, function: ir.Function) -> int:
         """The steps of a function, with the ints that it is given by place."""
         if function in self._inside:
             return 0
@@ -100,32 +83,32 @@ class _Known:
         self._values = kept
         return found
 
-    def _made(self, i: Instruction) -> int | range | Function | None:
+    def _made(self, i: ir.Instruction) -> int | range | ir.Function | None:
         """The value that an instruction makes, if it is known."""
         match i:
-            case Define():
+            case ir.Define():
                 return i.function
-            case Input():
+            case ir.Input():
                 given = i.name in self._given
                 return _counted(self._given[i.name]) if given else self._value(i.default)
-            case Copy():
+            case ir.Copy():
                 return self._value(i.value)
-            case Operator(args=(_, _)) if i.operator in _OPERATORS:
+            case ir.Operator(args=(_, _)) if i.operator in _OPERATORS:
                 a, b = map(self._value, i.args)
                 if isinstance(a, int) and isinstance(b, int):
                     return _counted(_OPERATORS[i.operator](a, b))
-            case CallBuiltin(name="range") if not i.keywords:
+            case ir.CallBuiltin(name="range") if not i.keywords:
                 bounds = [x for x in map(self._value, i.args) if isinstance(x, int)]
                 if len(bounds) == len(i.args) in (1, 2, 3) and 0 not in bounds[2:]:
                     return range(*bounds)
         return None
 
-    def _value(self, operand: Any) -> int | range | Function | None:
-        if isinstance(operand, Slot):
+    def _value(self, operand: Any) -> int | range | ir.Function | None:
+        if isinstance(operand, ir.Slot):
             return self._values.get(operand.index)
-        return _counted(operand.value) if isinstance(operand, Const) else None
+        return _counted(operand.value) if isinstance(operand, ir.Const) else None
 
-    def _forget(self, i: Instruction) -> None:
+    def _forget(self, i: ir.Instruction) -> None:
         """Know nothing more of what an instruction, or one inside it, sets."""
         for inside in instructions([i]):
             for slot in writes(inside):
@@ -137,16 +120,16 @@ def _counted(value: object) -> int | None:
     return value if type(value) is int and abs(value) < _LARGEST else None
 
 
-def _is_left(loop: For) -> bool:
+def _is_left(loop: ir.For) -> bool:
     """Whether a loop may end before its last turn."""
     return any(map(_leaves, loop.body))
 
 
-def _leaves(i: Instruction) -> bool:
+def _leaves(i: ir.Instruction) -> bool:
     """Whether an instruction may end the turn that it is in, and the loop."""
-    if isinstance(i, (Break, Return)):
+    if isinstance(i, (ir.Break, ir.Return)):
         return True
     inside = (x for block in blocks(i) for x in block)
-    if isinstance(i, (For, While)):
-        return any(isinstance(x, Return) for x in instructions([i]))
+    if isinstance(i, (ir.For, ir.While)):
+        return any(isinstance(x, ir.Return) for x in instructions([i]))
     return any(map(_leaves, inside))

@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 from gradcli.errors import Label, nearest
 from gradcli.grammar.syntax import ast
 from gradcli.grammar.syntax.faults import Fault
-from gradcli.ir import Signature
+from gradcli.ir.signature import Signature
 from gradcli.record import Record
 from gradcli.source import Span
 

@@ -26,7 +26,7 @@ from gradcli.grammar.syntax import ast
 from gradcli.grammar.syntax.faults import Fault
 from gradcli.grammar.syntax.literals import LARGEST, too_large
 from gradcli.grammar.syntax.parser import reads
-from gradcli.ir import Signatures
+from gradcli.ir.signature import Signatures
 from gradcli.source import Source, Span
 
 

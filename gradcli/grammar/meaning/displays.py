@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from gradcli import ir
 from gradcli.grammar.meaning.names import function_scope, local_names
 from gradcli.grammar.meaning.slots import Function
 from gradcli.grammar.meaning.targets import Targets
 from gradcli.grammar.syntax import ast
+from gradcli.ir import program as ir
 from gradcli.source import Span
 
 

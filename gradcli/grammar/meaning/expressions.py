@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import assert_never
 
-from gradcli import ir
 from gradcli.grammar.meaning import modules
 from gradcli.grammar.meaning.arity import bind, is_spread, of_builtin, parted
 from gradcli.grammar.meaning.displays import Displays
 from gradcli.grammar.syntax import ast
+from gradcli.ir import program as ir
 from gradcli.source import Span
 
 MOST_NESTED = 20  # tests of one `and`, `or` or comparison that nest in each other's blocks

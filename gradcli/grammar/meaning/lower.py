@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import assert_never
 
-from gradcli import ir
 from gradcli.grammar.meaning import contexts
 from gradcli.grammar.meaning.expressions import Expressions
 from gradcli.grammar.meaning.names import (
@@ -21,6 +20,7 @@ from gradcli.grammar.meaning.names import (
     walk,
 )
 from gradcli.grammar.syntax import ast
+from gradcli.ir import program as ir
 from gradcli.source import Source, Span
 
 

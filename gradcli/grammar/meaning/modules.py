@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 
 from gradcli.errors import slips
-from gradcli.ir import Signatures
+from gradcli.ir.signature import Signatures
 
 TORCH = frozenset(
     {

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TypeAlias
 
-from gradcli import ir
 from gradcli.grammar.meaning import modules
 from gradcli.grammar.syntax import ast
-from gradcli.ir import Signatures
+from gradcli.ir import program as ir
+from gradcli.ir.signature import Signatures
 from gradcli.record import Record
 from gradcli.source import Span
 

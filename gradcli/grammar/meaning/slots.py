@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gradcli import ir
 from gradcli.grammar.meaning.names import Names, Scope
+from gradcli.ir import program as ir
 
 
 class Function:

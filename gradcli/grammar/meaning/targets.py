@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from gradcli import ir
 from gradcli.grammar.meaning.slots import Slots
 from gradcli.grammar.syntax import ast
+from gradcli.ir import program as ir
 from gradcli.source import Span
 
 

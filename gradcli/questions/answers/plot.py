@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from gradcli.engine.run.execution.inputs import Given
 from gradcli.engine.values.data import np
 from gradcli.errors import Diagnostic, GradError, InputError, RunError, UsageError, nearest
-from gradcli.ir import Program as Ops
+from gradcli.ir.program import Program as Ops
 from gradcli.questions.asked.request import Options
 from gradcli.record import Record
 from gradcli.results import JvpResult

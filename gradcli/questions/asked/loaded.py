@@ -7,7 +7,6 @@ from functools import cached_property
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from gradcli import ir
 from gradcli.engine.report.values import is_data
 from gradcli.engine.run.code.naming import kind_of
 from gradcli.engine.run.execution.execute import Executable
@@ -18,6 +17,7 @@ from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.data import NUMBERS, Quiet, dtype_of
 from gradcli.engine.values.limits import Counters, Reached
 from gradcli.errors import Diagnostic, RunError, UsageError
+from gradcli.ir import program as ir
 from gradcli.limits import Limits
 from gradcli.questions.asked.names import Watch, candidates, requested, unknown_output
 from gradcli.questions.asked.request import Options, Request

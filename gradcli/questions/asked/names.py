@@ -8,7 +8,7 @@ from typing import Any
 from gradcli.engine.run.code.naming import kind_of
 from gradcli.engine.run.session.watched_names import WatchedNames
 from gradcli.errors import Diagnostic, RunError, UsageError, nearest
-from gradcli.ir import Program
+from gradcli.ir.program import Program
 
 
 class Watch:

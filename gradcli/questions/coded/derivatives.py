@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
-from gradcli import ir
 from gradcli.engine.compile.differentiate.differentials import Derived, certain
 from gradcli.engine.compile.differentiate.tangent import connected, tangents
 from gradcli.engine.compile.passes.activity import Flow
@@ -33,6 +32,7 @@ from gradcli.engine.compile.typed import (
 )
 from gradcli.engine.compile.walk import instructions
 from gradcli.engine.values.data import NUMBERS, np
+from gradcli.ir import program as ir
 from gradcli.ir.visit import everything
 from gradcli.questions.asked.loaded import Loaded
 from gradcli.questions.asked.names import candidates, requested

@@ -8,7 +8,7 @@ from gradcli.engine.compile.typed import NotCompilable, Program
 from gradcli.engine.run.execution.inputs import Given, check_complete, check_names
 from gradcli.engine.values.data import np
 from gradcli.errors import Diagnostic, ProgramError, UsageError
-from gradcli.ir import Input
+from gradcli.ir.program import Input
 from gradcli.questions.asked.loaded import Loaded
 from gradcli.questions.asked.request import Request, not_compiled
 from gradcli.questions.coded.compiled import coded

@@ -15,7 +15,7 @@ from gradcli.engine.tape.tensor import Tensor, node_of
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import Quiet, np
 from gradcli.errors import Diagnostic, GradError
-from gradcli.ir import Input, Instruction
+from gradcli.ir.program import Input, Instruction
 from gradcli.questions.asked.loaded import Done, Loaded
 from gradcli.questions.asked.names import Watch
 from gradcli.questions.asked.request import Request

@@ -4,7 +4,7 @@ to have.
 
 import random
 
-from gradcli.ir import Signature
+from gradcli.ir.signature import Signature
 from gradcli.source import Source, Span
 
 AT = Span(0, 0)

@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, ClassVar, TypeAlias
 
-from gradcli import ir
 from gradcli.engine.compile.specialize.tracing.trace import Trace
 from gradcli.engine.compile.specialize.tracing.values import (
     Cell,
@@ -30,6 +29,7 @@ from gradcli.engine.run.session.state import RandomNumbers, Session
 from gradcli.engine.tape.tensor import AccumulateGrad, Tensor, leaf, node_of
 from gradcli.engine.values.data import NUMBERS, np
 from gradcli.errors import GradError
+from gradcli.ir import program as ir
 from gradcli.record import Record
 
 Draw: TypeAlias = Callable[[RandomNumbers], Any]

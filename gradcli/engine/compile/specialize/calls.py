@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from gradcli import ir
 from gradcli.engine.compile import typed
 from gradcli.engine.compile.specialize.binding import Draw
 from gradcli.engine.compile.specialize.tracing.control_flow import NEXT, RESULT, Follower
@@ -49,6 +48,7 @@ from gradcli.engine.values.conversion import whole
 from gradcli.engine.values.data import NUMBERS, np
 from gradcli.engine.values.dtypes import DTYPES, dtype_name
 from gradcli.engine.values.fields import Fields
+from gradcli.ir import program as ir
 from gradcli.ir import visit
 
 if TYPE_CHECKING:

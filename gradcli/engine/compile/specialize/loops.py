@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from gradcli import ir
 from gradcli.engine.compile.specialize.tracing.branches import STALE, holds
 from gradcli.engine.compile.specialize.tracing.control_flow import (
     AGAIN,
@@ -41,6 +40,7 @@ from gradcli.engine.compile.specialize.tracing.values import (
 from gradcli.engine.compile.symbols import Symbol, operand
 from gradcli.engine.compile.typed import Block, Instruction, Loop, Operand, Value
 from gradcli.engine.ops.catalog import ops
+from gradcli.ir import program as ir
 from gradcli.ir import visit
 
 UNROLLED = 200

@@ -8,7 +8,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeAlias
 
-from gradcli import ir
 from gradcli.cpython import NESTED, Room
 from gradcli.engine.compile.specialize.binding import Array, Binding, Draw, Entry
 from gradcli.engine.compile.specialize.statements import Statements
@@ -44,6 +43,7 @@ from gradcli.engine.compile.typed import (
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.values.fields import Fields
 from gradcli.errors import GradError
+from gradcli.ir import program as ir
 from gradcli.record import Record
 
 

@@ -7,7 +7,6 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any
 
-from gradcli import ir
 from gradcli.engine.compile.specialize.binding import Binding
 from gradcli.engine.compile.specialize.calls import Calls
 from gradcli.engine.compile.specialize.loops import Loops
@@ -56,6 +55,7 @@ from gradcli.engine.tape.tensor import Tensor, node_of, truth
 from gradcli.engine.values import memory
 from gradcli.engine.values.data import NUMBERS
 from gradcli.engine.values.fields import Fields
+from gradcli.ir import program as ir
 from gradcli.ir import visit
 
 _GENERATOR = "a generator gives its items one by one"

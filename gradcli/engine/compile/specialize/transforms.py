@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from gradcli import ir
 from gradcli.engine.compile.specialize.tracing.differentiated import (
     Call,
     Followed,
@@ -36,6 +35,7 @@ from gradcli.engine.run.derivatives.transforms import (
     several,
 )
 from gradcli.engine.tape.tensor import Tensor
+from gradcli.ir import program as ir
 
 OfFunction: TypeAlias = Callable[[Sequence[Any], Mapping[str, Any]], Any]
 """What gives something for arguments by place and by name."""

@@ -10,7 +10,7 @@ import ast
 from typing import Any
 
 from gradcli.engine.run.code.pieces import Pieces
-from gradcli.ir import Call, Function, Method
+from gradcli.ir.program import Call, Function, Method
 from gradcli.ir.visit import instructions
 from gradcli.source import Span
 

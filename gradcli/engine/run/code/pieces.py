@@ -8,20 +8,7 @@ from typing import Any
 
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import REQUIRED
-from gradcli.ir import (
-    Build,
-    Builtin,
-    Const,
-    Function,
-    Imported,
-    Instruction,
-    Named,
-    Operand,
-    Program,
-    Slot,
-    SpreadCall,
-    SpreadMethod,
-)
+from gradcli.ir import program as ir
 from gradcli.ir.visit import writes
 from gradcli.record import Record
 from gradcli.source import Span
@@ -32,14 +19,14 @@ class Place(Record):
 
     __slots__ = ("name", "instruction", "variable")
     name: str
-    instruction: Instruction
+    instruction: ir.Instruction
     variable: str
 
 
 class Pieces:
     """The parts made of one program: places that its code calls, constants that it reads."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: ir.Program) -> None:
         self.program = program
         self.source = program.source
         self.places: list[Place] = []
@@ -74,14 +61,14 @@ class Pieces:
         """An expression that reads a variable."""
         return ast.Name(id, ast.Load(), **self.at(span))
 
-    def load(self, operand: Operand) -> ast.expr:
+    def load(self, operand: ir.Operand) -> ast.expr:
         """An expression that reads an operand."""
-        if isinstance(operand, Slot):
+        if isinstance(operand, ir.Slot):
             return self.name(self.variable(operand.index), operand.span)
-        if isinstance(operand, Const):
+        if isinstance(operand, ir.Const):
             value: Any = operand.value
             return ast.Constant(value, **self.at(operand.span))
-        if isinstance(operand, Imported):
+        if isinstance(operand, ir.Imported):
             return self.ask("@imported", operand.span, [self.constant(operand.path, operand.span)])
         if ops[operand.name].constant is REQUIRED:
             return self.ask("@builtin", operand.span, [self.constant(operand.name, operand.span)])
@@ -96,8 +83,8 @@ class Pieces:
         self,
         function: ast.expr,
         span: Span,
-        args: Sequence[Operand | ast.expr] = (),
-        keywords: Named = (),
+        args: Sequence[ir.Operand | ast.expr] = (),
+        keywords: ir.Named = (),
     ) -> ast.expr:
         """A call."""
         loaded = [a if isinstance(a, ast.expr) else self.load(a) for a in args]
@@ -108,15 +95,15 @@ class Pieces:
         self,
         function: str,
         span: Span,
-        args: Sequence[Operand | ast.expr] = (),
-        keywords: Named = (),
+        args: Sequence[ir.Operand | ast.expr] = (),
+        keywords: ir.Named = (),
         *,
         of: str = "@session",
     ) -> ast.expr:
         """A call of what the engine provides, with the run's session, or another thing `of` it."""
         return self.call(self.name(function, span), span, [self.name(of, span), *args], keywords)
 
-    def plainly(self, function: str, span: Span, args: Sequence[Operand | ast.expr]) -> ast.expr:
+    def plainly(self, function: str, span: Span, args: Sequence[ir.Operand | ast.expr]) -> ast.expr:
         """A call of what the engine provides and needs nothing of the run."""
         return self.call(self.name(function, span), span, args)
 
@@ -124,7 +111,7 @@ class Pieces:
         """A constant."""
         return ast.Constant(value, **self.at(span))
 
-    def place(self, instruction: Instruction) -> str:
+    def place(self, instruction: ir.Instruction) -> str:
         """The name of a function made for an instruction."""
         named = self.program.variables
         variable = next((named.get(slot, "") for slot in writes(instruction)), "")
@@ -132,7 +119,7 @@ class Pieces:
         self.places.append(Place(name, instruction, variable))
         return name
 
-    def truth(self, operand: Operand) -> ast.expr:
+    def truth(self, operand: ir.Operand) -> ast.expr:
         """`v if v.__class__ is bool else @truth(v)`: comparisons of numbers cost no call."""
         span = operand.span
         value = self.load(operand)
@@ -141,10 +128,10 @@ class Pieces:
         asked = self.plainly("@truth", span, (operand,))
         return ast.IfExp(is_bool, value, asked, **self.at(span))
 
-    def callee(self, function: Operand) -> ast.expr:
+    def callee(self, function: ir.Operand) -> ast.expr:
         """`f if f.__class__ is @function else @callee(f)`: own functions cost no extra call."""
         span = function.span
-        if isinstance(function, (Builtin, Imported)):
+        if isinstance(function, (ir.Builtin, ir.Imported)):
             return self.load(function)
         kind = ast.Attribute(self.load(function), "__class__", ast.Load(), **self.at(span))
         plain = ast.Compare(kind, [ast.Is()], [self.name("@function", span)], **self.at(span))
@@ -152,7 +139,7 @@ class Pieces:
         return ast.IfExp(plain, self.load(function), asked, **self.at(span))
 
     def parameters(
-        self, function: Function, first: Sequence[str], defaults: Sequence[ast.expr]
+        self, function: ir.Function, first: Sequence[str], defaults: Sequence[ast.expr]
     ) -> ast.arguments:
         """The parameters of a function, behind the `first` ones."""
         places: list[ast.arg] = [ast.arg(name, **self.at(function.span)) for name in first]
@@ -175,7 +162,7 @@ class Pieces:
         return ast.arguments([], places, rest.get("*"), named, by_name, rest.get("**"), by_place)
 
     def spread(
-        self, function: ast.expr, i: SpreadCall | SpreadMethod, first: Sequence[ast.expr] = ()
+        self, function: ast.expr, i: ir.SpreadCall | ir.SpreadMethod, first: Sequence[ast.expr] = ()
     ) -> ast.expr:
         """A call with the items of a list and those of a dictionary."""
         at = self.at(i.span)
@@ -183,7 +170,7 @@ class Pieces:
         named = [] if i.keywords is None else [ast.keyword(None, self.load(i.keywords), **at)]
         return ast.Call(function, [*first, star], named, **at)
 
-    def build(self, i: Build) -> ast.expr:
+    def build(self, i: ir.Build) -> ast.expr:
         """A new list, tuple, dictionary, slice or text."""
         items = [self.load(item) for item in i.items]
         if i.kind == "list":

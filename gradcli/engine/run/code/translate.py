@@ -18,53 +18,7 @@ from gradcli.cpython import NESTED, Room
 from gradcli.engine.run.code.counting import Counting
 from gradcli.engine.run.code.pieces import Pieces, Place
 from gradcli.errors import Diagnostic, ProgramError
-from gradcli.ir import (
-    Append,
-    Apply,
-    Assert,
-    Augment,
-    Branch,
-    Break,
-    Build,
-    Call,
-    CallBuiltin,
-    Choice,
-    Continue,
-    Copy,
-    Define,
-    DefineClass,
-    DefineRule,
-    Delete,
-    DeleteAttribute,
-    DeleteItem,
-    Emit,
-    EmitAll,
-    Extend,
-    For,
-    Format,
-    Function,
-    GetAttribute,
-    Inplace,
-    Input,
-    Instruction,
-    Method,
-    Mode,
-    Operator,
-    Program,
-    Raise,
-    Return,
-    SetAttribute,
-    SetItem,
-    Slot,
-    SpreadCall,
-    SpreadMethod,
-    Super,
-    Try,
-    Unpack,
-    Watch,
-    While,
-    Yield,
-)
+from gradcli.ir import program as ir
 from gradcli.ir.visit import (
     all_functions,
     instructions,
@@ -94,7 +48,7 @@ class Code(Record):
     constants: tuple[str, ...]
 
 
-def translate(program: Program, counting: type[Counting], filename: str = FILENAME) -> Code:
+def translate(program: ir.Program, counting: type[Counting], filename: str = FILENAME) -> Code:
     """Python code for a program, with the given counting.
 
     Raises:
@@ -119,7 +73,7 @@ def _compiled(function: ast.FunctionDef, filename: str) -> CodeType:
 
 
 class _Translator(Pieces):
-    def __init__(self, program: Program, counting: type[Counting]) -> None:
+    def __init__(self, program: ir.Program, counting: type[Counting]) -> None:
         super().__init__(program)
         self.counting = counting(self)
         self.blocks = 0  # nested Python blocks at this point of the current Python function
@@ -144,13 +98,13 @@ class _Translator(Pieces):
         self.globals = frozenset(main.locals)
         for start in range(0, len(main.body), MOST_TOGETHER):
             body = main.body[start : start + MOST_TOGETHER]
-            part = Function(PART, (), body, main.locals, (), span)
+            part = ir.Function(PART, (), body, main.locals, (), span)
             made = self.python_function(part, PART, [], _OF_THE_RUN, self.shared)
             if start + MOST_TOGETHER >= len(main.body):
                 made.body.append(self.end(self.constant(None, span)))
             yield made
 
-    def never(self, program: Program) -> list[ast.stmt]:
+    def never(self, program: ir.Program) -> list[ast.stmt]:
         """Assignments that are never made, so that functions find the names which they assign."""
         span = program.main.span
         slots = {s for f in all_functions(program.main) for s in written_around(f)}
@@ -158,7 +112,7 @@ class _Translator(Pieces):
         made: list[ast.stmt] = [self.store(n, self.constant(None, span), span) for n in names]
         return [ast.If(self.constant(False, span), made, [], **self.at(span))] if made else []
 
-    def around(self, function: Function) -> list[ast.stmt]:
+    def around(self, function: ir.Function) -> list[ast.stmt]:
         """Declarations of names around a function that it assigns."""
         written = written_around(function)
         at = self.at(function.span)
@@ -177,7 +131,9 @@ class _Translator(Pieces):
 
     # --- functions and blocks ----------------------------------------------------------
 
-    def function(self, function: Function, name: str, defaults: list[ast.expr]) -> ast.FunctionDef:
+    def function(
+        self, function: ir.Function, name: str, defaults: list[ast.expr]
+    ) -> ast.FunctionDef:
         """A function of the program, whose calls are counted."""
         if is_generator(function):  # which is not called, but gone on with
             return self.python_function(function, name, defaults)
@@ -191,7 +147,7 @@ class _Translator(Pieces):
 
     def python_function(
         self,
-        function: Function,
+        function: ir.Function,
         name: str,
         defaults: list[ast.expr],
         first: tuple[str, ...] = (),
@@ -216,16 +172,16 @@ class _Translator(Pieces):
         arguments = self.parameters(function, first, defaults)
         return ast.FunctionDef(name, arguments, body, [], **_LATER, **self.at(function.span))
 
-    def body(self, block: list[Instruction], span: Span) -> list[ast.stmt]:
+    def body(self, block: list[ir.Instruction], span: Span) -> list[ast.stmt]:
         made = [s for i in block for s in self.statements(i)]
         return made or [ast.Pass(**self.at(span))]
 
-    def block(self, instruction: For | While | Mode) -> list[ast.stmt]:
+    def block(self, instruction: ir.For | ir.While | ir.Mode) -> list[ast.stmt]:
         """A loop or mode; a loop nested too deeply for Python moves into a function of its own."""
-        if self.blocks < MOST_BLOCKS or isinstance(instruction, Mode):
-            self.blocks += 2 if isinstance(instruction, Mode) else 1
+        if self.blocks < MOST_BLOCKS or isinstance(instruction, ir.Mode):
+            self.blocks += 2 if isinstance(instruction, ir.Mode) else 1
             made = self._block(instruction)
-            self.blocks -= 2 if isinstance(instruction, Mode) else 1
+            self.blocks -= 2 if isinstance(instruction, ir.Mode) else 1
             return made
         span = instruction.span
         outside = self.blocks
@@ -264,9 +220,9 @@ class _Translator(Pieces):
         )
         return out
 
-    def _block(self, instruction: For | While | Mode) -> list[ast.stmt]:
+    def _block(self, instruction: ir.For | ir.While | ir.Mode) -> list[ast.stmt]:
         span = instruction.span
-        if isinstance(instruction, Mode):
+        if isinstance(instruction, ir.Mode):
             before = self.fresh("mode")
             enter = self.ask("@enter", span, [self.constant(instruction.mode, span)])
             leave = self.ask("@leave", span, [self.name(before, span)])
@@ -288,9 +244,9 @@ class _Translator(Pieces):
             **self.at(span),
         )
         start = self.store(turn, self.constant(0, span), span)
-        head = instruction.iterable if isinstance(instruction, For) else instruction.test
+        head = instruction.iterable if isinstance(instruction, ir.For) else instruction.test
         steps = self.counting.step(head.span)
-        if isinstance(instruction, For):
+        if isinstance(instruction, ir.For):
             loop: ast.stmt = ast.For(
                 ast.Name(self.variable(instruction.target), ast.Store(), **self.at(span)),
                 self.ask("@iterate", instruction.iterable.span, (instruction.iterable,)),
@@ -316,7 +272,7 @@ class _Translator(Pieces):
             )
         return [start, loop]
 
-    def attempt(self, i: Try) -> list[ast.stmt]:
+    def attempt(self, i: ir.Try) -> list[ast.stmt]:
         """Python's own `try`. What is caught in it is seen as an exception of the program; what
         ends the run, such as a limit, passes by the handlers and by `finally`.
         """
@@ -329,7 +285,7 @@ class _Translator(Pieces):
         self.blocks -= 2
         return made
 
-    def handled(self, i: Try, body: list[ast.stmt]) -> list[ast.stmt]:
+    def handled(self, i: ir.Try, body: list[ast.stmt]) -> list[ast.stmt]:
         """A body with the handlers of its exceptions."""
         span, at = i.span, self.at(i.span)
         depth, caught = self.fresh("depth"), self.fresh("caught")
@@ -355,7 +311,7 @@ class _Translator(Pieces):
         orelse = self.body(i.orelse, span) if i.orelse else []
         return [self.store(depth, counter, span), ast.Try(body, [taken], orelse, [], **at)]
 
-    def finally_done(self, i: Try, body: list[ast.stmt]) -> list[ast.stmt]:
+    def finally_done(self, i: ir.Try, body: list[ast.stmt]) -> list[ast.stmt]:
         """A body with what is done after it in any case but the end of the run."""
         span, at = i.span, self.at(i.span)
         goes_on = self.fresh("goes on")
@@ -370,75 +326,75 @@ class _Translator(Pieces):
 
     # --- instructions ------------------------------------------------------------------
 
-    def statements(self, i: Instruction) -> list[ast.stmt]:
+    def statements(self, i: ir.Instruction) -> list[ast.stmt]:
         span = i.span
         match i:
-            case Copy():
+            case ir.Copy():
                 return [self.store(self.variable(i.target), self.load(i.value), span)]
-            case Operator():
+            case ir.Operator():
                 value = self.ask(self.place(i), span, i.args)
                 return [self.store(self.variable(i.target), value, span)]
-            case Augment():
+            case ir.Augment():
                 value = self.ask(self.place(i), span, (i.receiver, i.value))
                 return [self.store(self.variable(i.target), value, span)]
-            case Apply() | Inplace():
+            case ir.Apply() | ir.Inplace():
                 value = self.ask(self.place(i), span, [operand for _, operand in i.arguments])
                 return [self.store(self.variable(i.target), value, span)]
-            case CallBuiltin():
+            case ir.CallBuiltin():
                 value = self.ask(self.place(i), span, i.args, i.keywords)
                 return [self.store(self.variable(i.target), value, span)]
-            case Call():
+            case ir.Call():
                 value = self.call(self.callee(i.function), span, i.args, i.keywords)
                 return [self.store(self.variable(i.target), value, span)]
-            case Method():
+            case ir.Method():
                 value = self.ask(self.place(i), span, (i.receiver, *i.args), i.keywords)
                 return [self.store(self.variable(i.target), value, span)]
-            case GetAttribute():
+            case ir.GetAttribute():
                 asked = [self.load(i.receiver), self.constant(i.name, span)]
                 value = self.ask(self.place(i), span, asked)
                 return [self.store(self.variable(i.target), value, span)]
-            case SetAttribute():
+            case ir.SetAttribute():
                 given = [self.load(i.receiver), self.constant(i.name, span), self.load(i.value)]
                 return [ast.Expr(self.ask(self.place(i), span, given), **self.at(span))]
-            case SetItem():
+            case ir.SetItem():
                 value = self.ask(self.place(i), span, (i.receiver, i.index, i.value))
                 return [ast.Expr(value, **self.at(span))]
-            case SpreadCall():
+            case ir.SpreadCall():
                 function = self.callee(i.function)
                 value = self.spread(function, i)
                 return [self.store(self.variable(i.target), value, span)]
-            case SpreadMethod():
+            case ir.SpreadMethod():
                 first = [self.name("@session", span), self.load(i.receiver)]
                 function = self.name(self.place(i), span)
                 value = self.spread(function, i, first)
                 return [self.store(self.variable(i.target), value, span)]
-            case Append() | Extend():
+            case ir.Append() | ir.Extend():
                 name = type(i).__name__.lower()
                 value = self.load(i.value)
                 if name == "extend":
                     value = self.ask("@items", span, [value])
                 add = ast.Attribute(self.load(i.receiver), name, ast.Load(), **self.at(span))
                 return [ast.Expr(self.call(add, span, [value]), **self.at(span))]
-            case Delete():
+            case ir.Delete():
                 deleted = ast.Name(self.variable(i.slot.index), ast.Del(), **self.at(span))
                 return [ast.Delete([deleted], **self.at(span))]
-            case DeleteItem():
+            case ir.DeleteItem():
                 value = self.plainly("@delete", span, (i.receiver, i.index))
                 return [ast.Expr(value, **self.at(span))]
-            case DeleteAttribute():
+            case ir.DeleteAttribute():
                 of = (i.receiver, self.constant(i.name, span))
                 value = self.plainly("@delete_attribute", span, of)
                 return [ast.Expr(value, **self.at(span))]
-            case Emit():
+            case ir.Emit():
                 emitted = ast.Yield(self.load(i.value), **self.at(span))
                 return [self.store(self.variable(i.target), emitted, span)]
-            case EmitAll():
+            case ir.EmitAll():
                 items = self.ask("@iterate", i.value.span, (i.value,))
                 whole = ast.YieldFrom(items, **self.at(span))
                 return [self.store(self.variable(i.target), whole, span)]
-            case Build():
+            case ir.Build():
                 return [self.store(self.variable(i.target), self.build(i), span)]
-            case Format():
+            case ir.Format():
                 asked = [
                     self.load(i.value),
                     self.constant(i.conversion, span),
@@ -446,7 +402,7 @@ class _Translator(Pieces):
                 ]
                 value = self.call(self.name(self.place(i), span), span, asked)
                 return [self.store(self.variable(i.target), value, span)]
-            case Unpack():
+            case ir.Unpack():
                 targets: list[ast.expr] = [
                     ast.Name(self.variable(t), ast.Store(), **self.at(span)) for t in i.targets
                 ]
@@ -456,43 +412,43 @@ class _Translator(Pieces):
                 value = self.ask("@unpack" if i.starred is None else "@spread", span, asked)
                 pattern = ast.Tuple(targets, ast.Store(), **self.at(span))
                 return [ast.Assign([pattern], value, **self.at(span))]
-            case Branch():
+            case ir.Branch():
                 then = self.body(i.then, span)
                 orelse = self.body(i.orelse, span) if i.orelse else []
                 return [ast.If(self.truth(i.test), then, orelse, **self.at(i.test.span))]
-            case Choice():
+            case ir.Choice():
                 return [self.choice(i)]
-            case For() | While() | Mode():
+            case ir.For() | ir.While() | ir.Mode():
                 return self.block(i)
-            case Break():
+            case ir.Break():
                 return [ast.Break(**self.at(span))]
-            case Continue():
+            case ir.Continue():
                 return [ast.Continue(**self.at(span))]
-            case Return():
+            case ir.Return():
                 returned = self.load(i.value)
                 if self.wrapped:
                     returned = ast.Tuple([returned], ast.Load(), **self.at(span))
                 return [*self.counting.left(span), ast.Return(returned, **self.at(span))]
-            case Assert():
+            case ir.Assert():
                 return [self.assertion(i)]
-            case Define():
+            case ir.Define():
                 return self.define(i)
-            case DefineRule():
+            case ir.DefineRule():
                 return self.define_rule(i)
-            case DefineClass():
+            case ir.DefineClass():
                 value = self.ask(self.place(i), span, i.bases, i.members)
                 return [self.store(self.variable(i.target), value, span)]
-            case Super():
+            case ir.Super():
                 value = self.plainly("@super", span, (i.owner, i.receiver))
                 return [self.store(self.variable(i.target), value, span)]
-            case Try():
+            case ir.Try():
                 return self.attempt(i)
-            case Raise():
+            case ir.Raise():
                 value = self.constant(None, span) if i.value is None else self.load(i.value)
                 return [ast.Raise(self.plainly("@raised", span, [value]), None, **self.at(span))]
-            case Input():
+            case ir.Input():
                 return self.input(i)
-            case Watch():
+            case ir.Watch():
                 name = self.variable(i.slot)
                 value = self.ask(
                     "@watch", span, [self.constant(i.name, span), self.name(name, span)]
@@ -500,13 +456,13 @@ class _Translator(Pieces):
                 return [self.store(name, value, span)]
         raise AssertionError(f"no translation of {type(i).__name__}")
 
-    def choice(self, i: Choice) -> ast.stmt:
+    def choice(self, i: ir.Choice) -> ast.stmt:
         """An `if` whose sides put what they yield into the target."""
         sides = []
         for *body, last in (i.then, i.orelse):
-            assert isinstance(last, Yield)
+            assert isinstance(last, ir.Yield)
             made = [s for inner in body for s in self.statements(inner)]
-            if not (isinstance(last.value, Slot) and last.value.index == i.target):
+            if not (isinstance(last.value, ir.Slot) and last.value.index == i.target):
                 value = self.load(last.value)
                 made.append(self.store(self.variable(i.target), value, last.span))
             sides.append(made)
@@ -514,7 +470,7 @@ class _Translator(Pieces):
         then = then or [ast.Pass(**self.at(i.span))]
         return ast.If(self.truth(i.test), then, orelse, **self.at(i.test.span))
 
-    def assertion(self, i: Assert) -> ast.stmt:
+    def assertion(self, i: ir.Assert) -> ast.stmt:
         span = i.span
         message = self.constant(None, span) if i.message is None else self.load(i.message)
         asked = self.plainly("@assertion", span, [message])
@@ -523,7 +479,7 @@ class _Translator(Pieces):
         false = ast.UnaryOp(ast.Not(), self.truth(i.test), **self.at(i.test.span))
         return ast.If(false, [*before, failed], [], **self.at(span))
 
-    def define(self, i: Define) -> list[ast.stmt]:
+    def define(self, i: ir.Define) -> list[ast.stmt]:
         function = i.function
         defaults = [self.load(p.default) for p in function.parameters if p.default is not None]
         made = self.function(function, function.name, defaults)
@@ -532,7 +488,7 @@ class _Translator(Pieces):
             return [made]
         return [made, self.store(target, self.name(function.name, i.span), i.span)]
 
-    def define_rule(self, i: DefineRule) -> list[ast.stmt]:
+    def define_rule(self, i: ir.DefineRule) -> list[ast.stmt]:
         out: list[ast.stmt] = []
         loaded = []
         for method in i.methods:
@@ -543,7 +499,7 @@ class _Translator(Pieces):
         made = self.ask(self.place(i), i.span, [*i.bases, *loaded], i.attributes)
         return [*out, self.store(self.variable(i.target), made, i.span)]
 
-    def input(self, i: Input) -> list[ast.stmt]:
+    def input(self, i: ir.Input) -> list[ast.stmt]:
         span, target = i.span, self.variable(i.target)
         bind = self.place(i)
         default = self.constant(None, span) if i.default is None else self.load(i.default)

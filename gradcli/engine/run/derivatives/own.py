@@ -16,7 +16,7 @@ from gradcli.engine.tape.tensor import Number, Tensor, node_of, shows_another, v
 from gradcli.engine.values.carrier import Like, data_of, like_of
 from gradcli.engine.values.data import NUMBERS, Data, is_floating, np, shape_of
 from gradcli.errors import GradError, RunError, counted, run_error
-from gradcli.ir import DefineRule
+from gradcli.ir.program import DefineRule
 
 OWN_NAMES = frozenset(
     {

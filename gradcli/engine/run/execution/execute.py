@@ -24,23 +24,7 @@ from gradcli.engine.tape.tensor import truth
 from gradcli.engine.values.data import Quiet
 from gradcli.engine.values.limits import QUESTION, Counters, Reached, joined_text, meter
 from gradcli.errors import AssertionFailed, Diagnostic, GradError, LimitError, run_error
-from gradcli.ir import (
-    Apply,
-    Augment,
-    CallBuiltin,
-    DefineClass,
-    DefineRule,
-    Format,
-    GetAttribute,
-    Inplace,
-    Input,
-    Method,
-    Operator,
-    Program,
-    SetAttribute,
-    SetItem,
-    SpreadMethod,
-)
+from gradcli.ir import program as ir
 from gradcli.source import Source
 
 if TYPE_CHECKING:
@@ -57,7 +41,7 @@ class Executable:
         ProgramError: If the program is too large for Python's compiler.
     """
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: ir.Program) -> None:
         self.program = program
 
     @cached_property
@@ -164,33 +148,33 @@ def _bound(place: Place) -> Function:
 def _function(i: Any, site: Site | None) -> Function:
     """The function called for an instruction; None stands for a place outside of programs."""
     match i:
-        case Operator():
+        case ir.Operator():
             return operators.function(i.operator, len(i.args), site)
-        case Augment():
+        case ir.Augment():
             return operators.update(i.operator, site)
-        case Apply():
+        case ir.Apply():
             return call.bound(ops[i.op], i.arguments, site)
-        case Inplace():
+        case ir.Inplace():
             return call.twin(ops[i.op], i.arguments, site)
-        case CallBuiltin() if i.name in ops:
+        case ir.CallBuiltin() if i.name in ops:
             return call.by_name(ops[i.name], site)
-        case CallBuiltin():
+        case ir.CallBuiltin():
             return call.twin_by_name(ops[i.name.removesuffix("_")], site)
-        case SetItem():
+        case ir.SetItem():
             return lambda session, receiver, index, value: operators.set_item(
                 session, receiver, index, value, site
             )
-        case Input():
+        case ir.Input():
             return lambda inputs, default: inputs.bind(i, default)
-        case DefineRule():
+        case ir.DefineRule():
             from gradcli.engine.run.derivatives import own
 
             return lambda session, /, *given, **held: own.made(i, given, held, session)
-        case DefineClass():
+        case ir.DefineClass():
             from gradcli.engine.run.session import classes
 
             return lambda session, /, *bases, **members: classes.made(i.name, bases, members)
-        case Format():
+        case ir.Format():
             from gradcli.engine.run.session.text import format_value
 
             return format_value
@@ -198,14 +182,14 @@ def _function(i: Any, site: Site | None) -> Function:
 
 
 def _behind_a_point(
-    i: Method | SpreadMethod | GetAttribute | SetAttribute, site: Site | None
+    i: ir.Method | ir.SpreadMethod | ir.GetAttribute | ir.SetAttribute, site: Site | None
 ) -> Function:
     from gradcli.engine.run.language import attributes
 
     match i:
-        case GetAttribute():
+        case ir.GetAttribute():
             return attributes.get
-        case SetAttribute():
+        case ir.SetAttribute():
             return attributes.put
     return lambda session, receiver, /, *args, **keywords: attributes.method(
         session, site, receiver, i.name, args, keywords

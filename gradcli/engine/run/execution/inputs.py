@@ -11,7 +11,7 @@ from gradcli.engine.tape.graph import Site
 from gradcli.engine.tape.tensor import Number, Tensor, leaf
 from gradcli.engine.values.data import NUMBERS, np
 from gradcli.errors import Diagnostic, GradError, InputError, Label, listed, nearest
-from gradcli.ir import Input, Program
+from gradcli.ir.program import Input, Program
 from gradcli.record import Record
 from gradcli.source import Source
 

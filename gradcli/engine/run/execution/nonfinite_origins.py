@@ -11,7 +11,6 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from gradcli import ir
 from gradcli.engine.autodiff.paths import reachable
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.run.execution.observe import Event, Observer
@@ -19,6 +18,7 @@ from gradcli.engine.run.language.operators import OPS
 from gradcli.engine.tape.tensor import AccumulateGrad, Number, Tensor, node_of
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import NUMBERS, holds_finite, np
+from gradcli.ir import program as ir
 from gradcli.record import Record
 
 _MANY = 4096  # values that are kept before those that nobody else holds are let go

@@ -17,7 +17,6 @@ from functools import partial, wraps
 from types import FrameType, FunctionType
 from typing import Any
 
-from gradcli import ir
 from gradcli.engine.run.code.pieces import Place
 from gradcli.engine.run.code.translate import FILENAME
 from gradcli.engine.run.execution.tracebacks import callers, span_of, turns
@@ -26,7 +25,9 @@ from gradcli.engine.run.language.operators import OPS
 from gradcli.engine.run.session.messages import value_label
 from gradcli.engine.tape.graph import Node, clock
 from gradcli.errors import Label
+from gradcli.ir import program as ir
 from gradcli.ir import visit
+from gradcli.ir.signature import written
 from gradcli.record import Record
 from gradcli.source import Source, Span
 
@@ -173,13 +174,13 @@ class Moment(Record):
             case ir.Augment() as i:
                 return OPS[i.operator, 2]
             case ir.Apply() as i:
-                return ir.written(i.op)
+                return written(i.op)
             case ir.Inplace() as i:
                 return f"{i.op}_"
             case ir.CallBuiltin() | ir.Method() | ir.GetAttribute() as i:
-                return ir.written(i.name)
-        written = source.text[self.span.start : self.span.end]
-        return written.partition("\n")[0][:40]
+                return written(i.name)
+        text = source.text[self.span.start : self.span.end]
+        return text.partition("\n")[0][:40]
 
 
 class Moments(Observer):
@@ -227,9 +228,9 @@ def _labels(
         return
     told = set()
     for operand, value in zip(visit.operands(instruction), given, strict=False):
-        written = source.text[operand.span.start : operand.span.end]
-        if isinstance(operand, ir.Slot) and written not in told:
-            told.add(written)
+        text = source.text[operand.span.start : operand.span.end]
+        if isinstance(operand, ir.Slot) and text not in told:
+            told.add(text)
             label = value_label(source, operand.span, value)
             if label is not None:
                 yield label

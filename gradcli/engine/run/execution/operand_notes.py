@@ -8,12 +8,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from gradcli import ir
 from gradcli.engine.run.execution.inputs import Given
 from gradcli.engine.run.language.operators import OPS
 from gradcli.engine.run.session.messages import operand_label
 from gradcli.engine.tape.tensor import Number, Tensor
 from gradcli.errors import Diagnostic, Label
+from gradcli.ir import program as ir
 from gradcli.ir import visit
 from gradcli.source import Span
 

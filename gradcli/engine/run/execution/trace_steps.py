@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 from types import CodeType, FrameType
 from typing import Any, TypeAlias
 
-from gradcli import ir
 from gradcli.engine.run.execution.observe import Event, Recorded, frames
 from gradcli.engine.run.execution.tracebacks import span_of
 from gradcli.engine.tape.tensor import Tensor, node_of
 from gradcli.errors import GradError
+from gradcli.ir import program as ir
 from gradcli.ir import visit
 from gradcli.record import Record
 from gradcli.source import Source, Span

@@ -8,12 +8,12 @@ import re
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from gradcli import ir
 from gradcli.engine.run.execution.trace_steps import Made, Step
 from gradcli.engine.run.language.operators import OPS
 from gradcli.engine.tape.graph import Node
 from gradcli.engine.tape.tensor import OpNode
 from gradcli.engine.values.data import NUMBERS
+from gradcli.ir import program as ir
 from gradcli.source import Source, Span
 
 Name: TypeAlias = Callable[[Node, int], str]

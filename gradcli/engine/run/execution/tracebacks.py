@@ -19,26 +19,14 @@ from gradcli.engine.values import refusals
 from gradcli.engine.values.data import NUMBERS
 from gradcli.engine.values.objects import Object
 from gradcli.errors import Diagnostic, GradError, Label, LimitError, run_error
-from gradcli.ir import (
-    Apply,
-    Augment,
-    Call,
-    CallBuiltin,
-    Function,
-    Inplace,
-    Operand,
-    Operator,
-    Program,
-    Slot,
-    SpreadCall,
-    visit,
-)
+from gradcli.ir import program as ir
+from gradcli.ir import visit
 from gradcli.source import Source, Span
 
 _MOST_VALUES = 12
 
 
-def placed(error: Exception, program: Program) -> Exception:
+def placed(error: Exception, program: ir.Program) -> Exception:
     """The error with the place in the program that was running, if it was: in a pass of the command
     that is an own derivative rule.
     """
@@ -55,7 +43,7 @@ def placed(error: Exception, program: Program) -> Exception:
     return error if known is None else _located(known, frames, program)
 
 
-def placed_at(frame: FrameType, error: GradError, program: Program) -> GradError:
+def placed_at(frame: FrameType, error: GradError, program: ir.Program) -> GradError:
     """The error with the place in the program where a thread is."""
     frames: list[Frame] = []
     at: FrameType | None = frame
@@ -66,7 +54,7 @@ def placed_at(frame: FrameType, error: GradError, program: Program) -> GradError
     return _located(error, frames[::-1], program) if frames else error
 
 
-def _located(known: GradError, frames: list[Frame], program: Program) -> GradError:
+def _located(known: GradError, frames: list[Frame], program: ir.Program) -> GradError:
     """The error at the innermost of some frames, with its turns and the calls that led to it."""
     frame, span = frames[-1][0], span_of(frames[-1], program.source)
     first, *others = known.diagnostics
@@ -90,7 +78,7 @@ def _located(known: GradError, frames: list[Frame], program: Program) -> GradErr
     return made
 
 
-def _at_function(error: GradError, frames: list[Frame], program: Program) -> GradError:
+def _at_function(error: GradError, frames: list[Frame], program: ir.Program) -> GradError:
     """An error that is at the place of a function, with the calls that led to it."""
     first = error.diagnostics[0]
     if first.source is None and first.span is not None:
@@ -104,13 +92,13 @@ def _at_function(error: GradError, frames: list[Frame], program: Program) -> Gra
     return error
 
 
-def _function(place: Span | None, program: Program) -> Function | None:
+def _function(place: Span | None, program: ir.Program) -> ir.Function | None:
     """The function of the program that is written at a place."""
     functions = visit.all_functions(program.main)
     return next((f for f in functions if f.span == place), None)
 
 
-def _first_line(span: Span, program: Program) -> Span:
+def _first_line(span: Span, program: ir.Program) -> Span:
     """The first line of what is written at a place, decorators passed over."""
     start = span.start
     for line in program.source.text[span.start : span.end].splitlines(keepends=True):
@@ -122,7 +110,7 @@ def _first_line(span: Span, program: Program) -> Span:
 
 
 def _known(
-    error: Exception, frame: FrameType, span: Span, program: Program, called: bool
+    error: Exception, frame: FrameType, span: Span, program: ir.Program, called: bool
 ) -> GradError | None:
     """The error as one of the program's, if it is; `called` tells that it came up where the program
     called something, not in what it called.
@@ -157,17 +145,17 @@ def _known(
     return refusals.too_many_dimensions(error)
 
 
-def _wrong_call(frame: FrameType, span: Span, program: Program) -> GradError | None:
+def _wrong_call(frame: FrameType, span: Span, program: ir.Program) -> GradError | None:
     """The error for a call of an own function with the wrong arguments."""
-    i = instruction_at(program, span, Call, SpreadCall)
-    if not isinstance(i, (Call, SpreadCall)) or not isinstance(i.function, Slot):
+    i = instruction_at(program, span, ir.Call, ir.SpreadCall)
+    if not isinstance(i, (ir.Call, ir.SpreadCall)) or not isinstance(i.function, ir.Slot):
         return None
     function = _function(place_of(_value(frame, i.function, program)), program)
     if function is None:
         return None
-    if isinstance(i, Call):
+    if isinstance(i, ir.Call):
         return wrong_call(i, function, program.source.text)
-    given = [_value(frame, o, program) for o in (i.args, i.keywords) if isinstance(o, Slot)]
+    given = [_value(frame, o, program) for o in (i.args, i.keywords) if isinstance(o, ir.Slot)]
     spans = [i.span] * len(given[0])
     by_name = [name for named in given[1:] for name in named]
     return misfit(i, spans, by_name, function, program.source.text)
@@ -241,14 +229,14 @@ def callers(frames: list[Frame], source: Source) -> list[str]:
     return shortened(lines)
 
 
-def _operands(frame: FrameType, span: Span, program: Program) -> list[tuple[Operand, Any]]:
+def _operands(frame: FrameType, span: Span, program: ir.Program) -> list[tuple[ir.Operand, Any]]:
     """The operands of the failed op that are names, with their values."""
-    i = instruction_at(program, span, Operator, Augment, Apply, Inplace, CallBuiltin)
-    if isinstance(i, CallBuiltin):
-        operands: Iterable[Operand] = i.args
+    i = instruction_at(program, span, ir.Operator, ir.Augment, ir.Apply, ir.Inplace, ir.CallBuiltin)
+    if isinstance(i, ir.CallBuiltin):
+        operands: Iterable[ir.Operand] = i.args
     else:
         operands = () if i is None else visit.operands(i)
-    return [(o, _value(frame, o, program)) for o in operands if isinstance(o, Slot)]
+    return [(o, _value(frame, o, program)) for o in operands if isinstance(o, ir.Slot)]
 
 
 def _given(main: FrameType) -> Mapping[str, Given]:
@@ -257,6 +245,6 @@ def _given(main: FrameType) -> Mapping[str, Given]:
     return inputs.given if isinstance(inputs, Inputs) else {}
 
 
-def _value(frame: FrameType, slot: Slot, program: Program) -> Any:
+def _value(frame: FrameType, slot: ir.Slot, program: ir.Program) -> Any:
     name = program.variables.get(slot.index) or f"%{slot.index}"
     return frame.f_locals.get(name, frame.f_globals.get(name))  # of a large program

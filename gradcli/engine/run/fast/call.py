@@ -21,7 +21,7 @@ from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.fields import VIEWS
 from gradcli.engine.values.objects import Object
 from gradcli.errors import RunError, run_error
-from gradcli.ir import Const, Named
+from gradcli.ir.program import Const, Named
 
 Function: TypeAlias = Callable[..., Any]
 """What a place of the program calls: with the session of the run, then the operands' values."""

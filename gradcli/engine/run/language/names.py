@@ -6,7 +6,7 @@ from functools import cached_property
 
 from gradcli.engine.ops.binding import signature
 from gradcli.engine.ops.catalog import ops
-from gradcli.ir import Signature
+from gradcli.ir.signature import Signature
 
 OF_OBJECTS = frozenset(
     {"__class__", "__dict__", "__init__", "__name__", "args", "deleter", "getter", "setter"}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from gradcli.engine.run.session import exceptions
 
 if TYPE_CHECKING:
-    from gradcli.ir import Program
+    from gradcli.ir.program import Program
 
 
 def has(path: str) -> bool:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gradcli import ir
 from gradcli.engine.run.code.functions import PARAMETERS, RESULT
 from gradcli.errors import Diagnostic, Label, RunError, counted, listed
+from gradcli.ir import program as ir
 from gradcli.ir import visit
 from gradcli.source import Span
 

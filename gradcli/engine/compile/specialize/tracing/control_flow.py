@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, Final, Protocol
 
-from gradcli import ir
 from gradcli.engine.compile.specialize.tracing.values import Frame
+from gradcli.ir import program as ir
 
 NEXT: Final = 0
 CONTINUE: Final = 1

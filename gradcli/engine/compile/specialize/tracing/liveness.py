@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeAlias
 
-from gradcli import ir
+from gradcli.ir import program as ir
 from gradcli.ir import visit
 
 Slots: TypeAlias = frozenset[int]

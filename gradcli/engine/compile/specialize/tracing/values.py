@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from gradcli import ir
 from gradcli.engine.compile.specialize.tracing.liveness import Liveness
 from gradcli.engine.compile.symbols import Builder, Symbol
 from gradcli.engine.compile.typed import (
@@ -20,6 +19,7 @@ from gradcli.engine.compile.typed import (
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.values.carrier import Carrier
 from gradcli.engine.values.data import NUMBERS
+from gradcli.ir import program as ir
 
 
 class Cell(Carrier):

@@ -129,10 +129,10 @@ class Function:
             if any(c.shape[c.ndim - len(own[n]) :] != own[n] for n, c in found.items()):
                 raise ValueError("an argument has not the shape of its input")
             heads = [c.shape[: c.ndim - len(own[n])] for n, c in found.items()]
-            (*size,) = np.broadcast_shapes(*heads)
+            size: tuple[int, ...] | None = np.broadcast_shapes(*heads)
         except ValueError:
-            size = [0, 0]
-        if len(size) > 1:
+            size = None
+        if size is None or len(size) > 1:
             shapes = ", ".join(f"{n} {list(column.shape)}" for n, column in found.items())
             message = f"the arguments are of no one number of points: {shapes}"
             raise InputError(Diagnostic("shape-mismatch", message))
@@ -182,10 +182,13 @@ def declared(i: Input) -> tuple[int, ...]:
 
 def _built(x: Operand | None, body: Sequence[Instruction]) -> tuple[int, ...]:
     """The shape of a list that is written out."""
-    for made in body:
-        if isinstance(made, Build) and isinstance(x, Slot) and made.target == x.index:
+    for place in reversed(range(len(body))):  # a slot is used again: the last counts
+        made = body[place]
+        if isinstance(x, Slot) and getattr(made, "target", None) == x.index:
+            if not isinstance(made, Build) or made.kind != "list":
+                return ()
             first = made.items[0] if made.items else None
-            return (len(made.items), *_built(first, body)) if made.kind == "list" else ()
+            return len(made.items), *_built(first, body[:place])
     return ()
 
 

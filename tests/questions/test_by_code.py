@@ -191,3 +191,69 @@ def test_code_answers_many_where_their_numbers_find_room(large, left, answers, m
     numbers = many.numbers([{"x": 0.1 * k} for k in range(5)])
     assert [x is not None for x in numbers] == [answers] * 5
     assert (many.arrays({"x": np.linspace(0.0, 1.0, 5)}) is not None) == answers
+
+
+INTS = [  # a value of an int input, whether code takes it by itself, and in a column of floats
+    (3.0, True, True),
+    (-3.0, True, True),
+    (1.5, False, False),
+    (2.0**53 - 1, True, True),
+    (2.0**53, True, False),  # which 2**53 + 1 becomes, too
+    (-(2.0**53), True, False),
+    (2**63 - 1, True, False),
+    (2**63, False, False),
+    (-(2**63), True, False),
+    (-(2**63) - 1, False, False),
+    (True, True, True),
+    ("3", False, None),
+    (None, False, None),
+    ([1], False, None),
+]
+
+
+@pytest.mark.parametrize(("value", "alone", "together"), INTS)
+def test_code_takes_ints_of_64_bits(value, alone, together):
+    program = load("input x\ninput n: int\nx + 0.0 * n")
+    many = program.many("grad", {"x": 1.0, "n": 1}, options=Options(compile="always"))
+    assert [x is not None for x in many.numbers([{"x": 1.0, "n": value}])] == [alone]
+    if together is not None:
+        columns = {"x": np.array([1.0, 2.0]), "n": np.array([2.0, value], float)}
+        assert many.arrays(columns)[1] == ([] if together else [1])
+
+
+FLOATS = [  # a value of a float input, whether code takes it
+    (1.5, True),
+    (7, True),
+    (2**63 - 1, True),
+    (2**63, False),
+    (-(2**63), True),
+    (-(2**63) - 1, False),
+    (False, True),
+    ("1.5", False),
+    (np.float32(1.5), False),
+]
+
+
+@pytest.mark.parametrize(("value", "alone"), FLOATS)
+def test_code_takes_floats_and_ints_of_64_bits_for_floats(value, alone):
+    many = load("input x\nx * 2").many("grad", {"x": 1.0}, options=Options(compile="always"))
+    assert [x is not None for x in many.numbers([{"x": value}])] == [alone]
+
+
+def test_rows_of_which_an_answer_is_not_finite_are_asked_by_themselves():
+    program = load("input x\ninput y: float[2] = [1, 2]\n[log(x) * y[0], x * y[1]]")
+    asked = {"options": Options(compile="always"), "mode": "forward"}
+    many = program.many("jacobian", {"x": 1.0, "y": [1.0, 2.0]}, **asked)
+    x = np.array([1.0, -1.0, 2.0, np.nan, 0.0, np.inf])
+    assert many.arrays({"x": x, "y": np.ones((6, 2))})[1] == [1, 3, 4, 5]
+    assert many.arrays({"x": x})[1] == [1, 3, 4, 5]  # the others have the values of the request
+    one_by_one = many.numbers([{"x": v, "y": [1.0, 1.0]} for v in x.tolist()])
+    assert [numbers is None for numbers in one_by_one] == [False, True, False, True, True, True]
+    assert many.arrays({"x": x, "y": np.ones((6, 3))}) is None
+
+
+def test_what_a_program_prints_is_told_row_by_row():
+    program = load("input x\nprint('x is', x)\nx * 2")
+    many = program.many("grad", {"x": 1.0}, options=Options(compile="always"))
+    assert many.numbers([{"x": 1.0}, {"x": 2.0}]) == [None, None]
+    assert many.arrays({"x": np.ones(2)}) is None

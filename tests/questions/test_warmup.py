@@ -84,6 +84,43 @@ def test_steps_that_become_slow_hold_no_text_back():
     assert shown[0] == ("step 900", 904)
 
 
+EDGES = [  # seconds of a step, the steps that are known, those after which there is code
+    (2**-6, 0, 8),  # 0.1 s are over at the look after 8 steps, not after 4
+    (0.1, 0, 2),  # not after the first, when it has just taken as long
+    (0.05, 8, None),  # four steps are left after four: they take no more than twice as long
+    (0.05, 9, 4),
+    (2**-11, 10**6, 8),  # 2 ms are over then
+    (1.0, 10**6, 4),
+]
+
+
+@pytest.mark.parametrize(("seconds", "known", "end"), EDGES)
+def test_code_is_made_when_it_begins_to_pay(seconds, known, end):
+    assert run([seconds] * (known or 64) if known < 99 else [seconds] * 64, known)[0] == end
+
+
+def test_the_clock_is_looked_at_ever_more_seldom():
+    trial = Warmup(0, WORTH, lambda: True, print, lambda: 5.0)
+    assert [trial.patience() for _ in range(14)] == [
+        *(1, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512),
+        *[1000] * 3,
+    ]
+
+
+def test_the_time_before_the_first_step_does_not_count():
+    now = SimpleNamespace(time=7.0)
+    shown = []
+    trial = Warmup(0, WORTH, lambda: True, shown.append, lambda: now.time)
+    now.time = 9.0
+    trial.patience()
+    for time, expected in ((9.0, []), (9.19, []), (9.21, ["text"] * 3), (9.21, ["text"] * 4)):
+        now.time = time
+        trial.echo("text")
+        assert shown == expected, time
+    trial.settle()
+    assert shown == ["text"] * 4
+
+
 @pytest.mark.parametrize(
     ("text", "steps"),
     [

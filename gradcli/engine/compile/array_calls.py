@@ -64,7 +64,7 @@ def _placed(op: Op, value: Function) -> Function:
         return lambda *args: placed(op, value(*args), args, 0)
 
     def view(x: Any, *rest: Any) -> Any:
-        x = np.asarray(x)  # whose memory a view of a number lies on
+        x = np.asarray(x)  # a view of a number uses the memory of the array
         return placed(op, value(x, *rest), (x, *rest), 0)
 
     return view

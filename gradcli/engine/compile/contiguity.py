@@ -64,8 +64,8 @@ def direct(i: Do, dense: Collection[int]) -> Function | None:
 
 
 def is_spread(i: Do) -> bool:
-    """True if an op shows one number at all places. Results computed from it are contiguous if all
-    other arguments are.
+    """True if an op broadcasts one number to all places. Results computed from it are contiguous if
+    all other arguments are.
     """
     return ops[i.op] is ops.expand and not is_array(type_of(i.args[0]))
 

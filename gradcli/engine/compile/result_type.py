@@ -74,7 +74,7 @@ def _dtype_and_shape(
 
 
 def _told(op: Op, args: Sequence[Any], params: Mapping[str, Any], span: Span | None) -> Any:
-    """Return the shape of the result of an op, or of its several results."""
+    """Return the shape of the result of an op, or the shapes of its several results."""
     if op.value.array is None or op.host.call is not None:
         raise NotCompilable(f"`{op.name}` of a tensor", span)
     try:
@@ -117,7 +117,7 @@ def _are_numbers(
 def _ones(x: Any) -> Any:
     if not isinstance(x, Carrier):
         return x
-    if x.is_number and like_of(x).dtype == "int64":  # it may be a place
+    if x.is_number and like_of(x).dtype == "int64":  # it may be an index
         return 0
     one = {"float64": 1.0, "int64": 1, "bool": True}[x.dtype]  # type: ignore[attr-defined]
     return np.broadcast_to(one, (1, *x.shape))[0, ...] if x.is_number is False else one  # type: ignore[attr-defined]

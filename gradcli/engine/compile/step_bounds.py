@@ -37,8 +37,8 @@ class Effort(Record):
         return Effort(self.steps * passes, self.depth, self.loops)
 
     def turns(self, limits: Limits) -> int | None:
-        """Return the number of turns with which a run certainly keeps to its limits: None if there
-        is none, and 2 ** 63 - 1 if any number does.
+        """Return the number of turns that are sure to stay within the limits: None if there is
+        none, 2 ** 63 - 1 if any number is.
         """
         if self.depth > limits.depth:
             return None

@@ -42,9 +42,9 @@ class Builder:
 
     Fields:
         span: the program text of the next instructions.
-        do_type: the class of instructions for ops on arrays: `Do` if results lie in memory as those
-            of plain data, `Placed` if as those of tensors.
-        plain: the numbers of values that are plain data in any case.
+        do_type: the class of instructions for ops on arrays: `Do` if results have the memory layout
+            of plain data, `Placed` if that of tensors.
+        plain: the numbers of values that are always plain data.
         graph: the program's own graph, if it takes gradients itself.
     """
 
@@ -101,7 +101,7 @@ class Builder:
             and op.statics.shape is not None
             and op.statics.shape((), **params) == ()
         ):
-            return ops.copied(args[0])  # of a number it is a node of its own, and else that number
+            return ops.copied(args[0])  # a node of its own if the op folds
         if op.value.number is None:
             return self.on_arrays(op, args, params)
         dtype = op.statics.dtype(*args, **params) if callable(op.statics.dtype) else None
@@ -308,7 +308,7 @@ def _goes_along(x: Any) -> bool:
 
 
 def _is_data(x: Any) -> bool:
-    if isinstance(x, Symbol) or type(x) in SCALARS:  # of which NumPy need not be loaded to know
+    if isinstance(x, Symbol) or type(x) in SCALARS:  # asked without loading NumPy
         return False
     return isinstance(x, np.ndarray)
 

@@ -125,7 +125,7 @@ class Push(Instruction):
 
 
 class Pop(Instruction):
-    """targets = the values pushed last, removed from the stack."""
+    """targets = the values pushed last, which are removed from the stack."""
 
     __slots__ = ("stack", "targets")
     stack: int
@@ -163,8 +163,8 @@ class Ruled(Instruction):
 
 
 class Program(Record):
-    """A typed program. `inputs` are its inputs, `block.results` its results; `texts` make the texts
-    that it prints.
+    """A typed program: its inputs, its block with the results, and the functions that make the
+    texts it prints.
     """
 
     __slots__ = ("inputs", "block", "texts")
@@ -210,13 +210,13 @@ def type_of(x: Operand | None) -> str:
     """Return the type of an operand; "none" if it is left out."""
     if isinstance(x, Value):
         return x.type
-    if x is not None and type(x) not in TYPES:  # as what a 0-d tensor of float32 holds
+    if x is not None and type(x) not in TYPES:  # the number in a 0-d tensor of float32
         raise NotCompilable("a tensor of another dtype than float64, int64 or bool")
     return "none" if x is None else TYPES[type(x)]
 
 
 def array_type(dtype: str, shape: Sequence[int]) -> str:
-    """Return the type of arrays of a dtype and shape. An array without dimensions is no number."""
+    """Return the type of arrays of a dtype and shape. One without dimensions is not a number."""
     return f"{dtype}[{','.join(map(str, shape))}]"
 
 

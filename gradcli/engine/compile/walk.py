@@ -56,7 +56,7 @@ def instructions(body: Sequence[Instruction]) -> Iterator[Instruction]:
 
 
 def renamed(i: Instruction) -> Iterator[tuple[Operand, Value]]:
-    """Each operand to which a branch or a loop gives another name, with that name."""
+    """Yield each operand that a branch or a loop passes on under another name, with that name."""
     match i:
         case If():
             for side in (i.then, i.orelse):
@@ -136,9 +136,7 @@ def with_blocks(i: Instruction, block: Callable[[Block], Block]) -> Instruction:
 
 
 def with_loops(program: Program, replaced: Callable[[Loop], Sequence[Instruction]]) -> Program:
-    """The program with other instructions in place of each loop. Those of its inner loops are in
-    it.
-    """
+    """The program with each loop replaced by instructions, inner loops first."""
 
     def whole(block: Block) -> Block:
         return Block(tuple([made for i in block.body for made in each(i)]), block.results)

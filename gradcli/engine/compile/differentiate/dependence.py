@@ -24,7 +24,7 @@ def told(program: Program, sources: Sequence[Value], width: int) -> Program:
 
 
 class _Told(Forward):
-    """Follows whether tangents exist, without computing them."""
+    """Follows which values have tangents, without computing these."""
 
     def told(self, width: int) -> Program:
         """Return the program with a flag for each of its first results: true if it has no

@@ -83,7 +83,7 @@ class Deltas:
         self.types: dict[int, str] = {}
         self.constants: list[Instruction] = []
         self._filled: dict[tuple[str, str], Value] = {}
-        self._held: set[int] = set()  # numbers of what has come to several values as it is
+        self._held: set[int] = set()  # numbers of deltas passed unchanged to several values
         self._positive: set[int] = set()  # numbers of sums that are never the negative zero
 
     def type(self, d: int, type: str) -> str:
@@ -222,7 +222,7 @@ class Deltas:
             sides.append(Block(tuple(body), (result,)))
         target = self.builder.value(type_of(result))
         self.builder.add(If(self.builder.span, (target,), test, *sides))
-        self._held.add(target.number)  # it is a name of what is chosen
+        self._held.add(target.number)  # a name of the chosen value
         return target
 
     def unless(self, test: Operand, then: float, value: Operand) -> Operand:

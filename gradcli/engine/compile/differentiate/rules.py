@@ -11,7 +11,7 @@ from gradcli.record import Record
 
 
 class Place(Record):
-    """Where a pass writes.
+    """The place where a pass writes.
 
     Fields:
         builder: takes the instructions.

@@ -85,7 +85,7 @@ def connected(program: Program, wrt: Sequence[Value], width: int) -> Program | N
     depends on the given values. Return None if none ever does.
     """
     forward = Forward(program, [wrt], ())
-    forward.seeds = [{v.number: v for v in wrt}]  # as good as any others, and they are there
+    forward.seeds = [{v.number: v for v in wrt}]  # any directions would do; these exist
     return forward.connected(width)
 
 
@@ -224,7 +224,7 @@ class Forward:
         """Write the tangents of an op of several values."""
         if not any(t in self.moving for t in i.targets):
             return
-        (a,) = i.args  # no op of several results that has rules takes more than one
+        (a,) = i.args  # no such op with rules takes more than one argument
         op, args, out = ops[i.op], [self.read(a)], tuple(map(self.read, i.targets))
         for d in self.directions:
             dot = self.of(d, a)

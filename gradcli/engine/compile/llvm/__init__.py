@@ -1,6 +1,5 @@
-"""Machine code of typed programs, made by LLVM in this process.
+"""The LLVM back end: machine code for typed programs, made in this process.
 
-`sources` finds the Python text of a function on numbers, `translate` says what it does in LLVM's
-language by `numbers` (Python's operators) and `library` (Python's `math`), `lower` does so with a
-whole program, `machine` makes code of that, `code` and `run` run it.
+`lower` emits the LLVM module of a program with the help of `emit` and `arrays`, `emit.machine`
+compiles it, and `code` and `run` run it.
 """

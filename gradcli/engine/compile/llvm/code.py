@@ -1,4 +1,4 @@
-"""Typed programs that run as machine code."""
+"""Typed programs as machine code."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SHORT = 1 << 20
 run starts again in a thread of its own, and so do later runs.
 """
 
-_LARGE = 3000  # lines of code that would take too long to optimize
+_LARGE = 3000  # lines; optimizing more would take too long
 
 
 def code(program: Program) -> Code:
@@ -29,8 +29,8 @@ def code(program: Program) -> Code:
 
 
 class Code:
-    """A typed program as machine code. Any number of threads may run it at once; where it is
-    copied to another process it is made again.
+    """A typed program as machine code. Any number of threads may run it at once. A copy in another
+    process is compiled again.
     """
 
     made = "machine code"
@@ -41,7 +41,7 @@ class Code:
         self._reasons = module.reasons
         self._waits = module.waits
         self._short = _SHORT // (module.length + module.work) + 1
-        self._last = 0  # turns that the last call took
+        self._last = 0  # turns of the last call
         self._primitives = module.primitives
         self._machine = Machine(module.text, _effort(module))
         self._given = Words([v.type for v in program.inputs])
@@ -49,7 +49,7 @@ class Code:
         tells = [(text, Words(types)) for text, types in module.tells]
         arrays = module.memory, module.entries, module.callbacks
         self._shape = Shape(module.stacks, program.texts, tells, *arrays)
-        self._silent = Shape(module.stacks, (), tells, *arrays)  # of rows, which print nothing
+        self._silent = Shape(module.stacks, (), tells, *arrays)  # for rows, which do not print
         self._arrays_in = [k for k, t in enumerate(self._given.types) if is_array(t)]
         self._arrays_out = [k for k, t in enumerate(self._gives.types) if is_array(t)]
 
@@ -57,10 +57,10 @@ class Code:
         return code, (self.program,)
 
     def call(self, inputs: Sequence[Any], control: Control) -> tuple[Any, ...]:
-        """The program's results for these inputs, numbers of the types that it takes.
+        """The program's results for some inputs.
 
         Raises:
-            Left: If the code has no answer.
+            Left: If the code bails out.
         """
         inputs, kept = self._with_addresses(inputs)
         given = self._given.packed(inputs)
@@ -78,7 +78,7 @@ class Code:
         return tuple([results.get(k, x) for k, x in enumerate(found)]) if results else found
 
     def _with_addresses(self, inputs: Sequence[Any]) -> tuple[Sequence[Any], list[Data]]:
-        """The inputs with the addresses of arrays in their places, and these arrays."""
+        """The inputs with addresses in place of arrays, and these arrays."""
         if not self._arrays_in:
             return inputs, []
         found, kept = [*inputs], []
@@ -91,14 +91,14 @@ class Code:
         return found, kept
 
     def _in_time(self, given: Any, out: Any, control: Control) -> None:
-        """Run code that may take long, in a thread of its own unless it ends within a few turns."""
+        """Run the code, in a thread of its own unless it ends within a few turns."""
         if self._last > self._short or not self._soon(given, out, control):
             run = Run(self._shape, control, control.turns, told=True)
             wait(lambda: self._run(run, given, out), run)
             self._end(run)
 
     def _soon(self, given: Any, out: Any, control: Control) -> bool:
-        """Run the code for a few turns; true if it has ended."""
+        """Run the code for a few turns; true if it ends."""
         run = Run(self._shape, control, min(control.turns, self._short))
         try:
             self._run(run, given, out)
@@ -111,7 +111,7 @@ class Code:
         return True
 
     def _end(self, run: Run) -> None:
-        """Count the turns of a run that has an answer, and print its texts."""
+        """Count the turns of a finished run, and print its texts."""
         self._last = run.turns
         run.control.turns -= run.turns
         run.tell()
@@ -126,7 +126,7 @@ class Code:
             raise Left(self._reasons[run.words[state.REASON]])
 
     def _raise(self, run: Run) -> None:
-        """Raise the error that a Python function called by the code has raised."""
+        """Raise the error of a Python function that the code called."""
         raised = run.raised
         if self._primitives.raised:
             raised = self._primitives.raised.pop(get_ident(), None)
@@ -135,10 +135,10 @@ class Code:
             try:
                 raise raised
             finally:
-                del raised  # it knows this frame
+                del raised  # the error holds this frame
 
     def rows(self, columns: Sequence[Data], control: Control) -> tuple[tuple[Data, ...], Data]:
-        """The results for each row, as columns, and a column of bools: true for a bail-out.
+        """The results for each row, as columns, and a mask of the rows that bailed out.
 
         Raises:
             Left: If it was stopped.
@@ -180,7 +180,7 @@ class Code:
 
 
 def _effort(module: Module) -> int:
-    """LLVM's optimization level. Loops profit; straight code mostly waits for the C library."""
+    """LLVM's optimization level. It pays for loops; other code mostly waits for the C library."""
     return 1 if module.waits and module.length <= _LARGE else 0
 
 

@@ -1,7 +1,7 @@
 """Lower a typed program to an LLVM module.
 
-The module has two functions. `call` takes numbers of 8 bytes each and stores its results likewise.
-`rows` calls it for each row of columns. Both take the address of a `state`.
+The module has two functions. `call` computes the results for one set of inputs, `rows` those for
+each row of columns. Inputs and results are words of 8 bytes. Both take the address of a `state`.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from gradcli.engine.compile.walk import has_arrays
 if TYPE_CHECKING:
     from gradcli.engine.compile.llvm.arrays.body import ArrayBody
 
-_FRAMES = 8  # of Python, for each block within a block
-_EACH = 8  # elements of an array that take the time of a line
+_FRAMES = 8  # Python's recursion limit in nested blocks
+_EACH = 8  # elements of an array that take as long as a line
 _INTRINSICS = (
     "double @llvm.fabs.f64(double)",
     "double @llvm.sqrt.f64(double)",
@@ -49,7 +49,7 @@ _INTRINSICS = (
 
 
 class Module:
-    """A typed program as LLVM's text.
+    """A typed program as LLVM text.
 
     Fields:
         text: the module.
@@ -58,10 +58,10 @@ class Module:
         tells: for each place that prints, the number of its text and the types of its numbers.
         stacks: the number of stacks.
         length: the number of lines of `call`.
-        waits: whether the code has loops or calls `SERVE`.
+        waits: True if the code has loops or calls `SERVE`.
         work: the cost of the steps on arrays, in lines.
         memory: bytes that a call needs for arrays.
-        entries: bytes of an entry of each stack that holds arrays.
+        entries: by stack: the bytes of an entry with arrays.
         callbacks: the steps on arrays that Python does.
     """
 
@@ -101,8 +101,8 @@ class Module:
 
 
 def text(program: Program) -> str:
-    """The text of a typed program's module. A name replaces each address, because addresses differ
-    between processes.
+    """The text of a typed program's module. Names replace addresses, which differ between
+    processes.
 
     Raises:
         NotCompilable: If LLVM has no code for it.
@@ -139,8 +139,8 @@ def _survey(block: Block) -> tuple[int, dict[int, int]]:
 
 
 def _rows(program: Program) -> list[str]:
-    """The function `rows`: it calls `call` for the rows from %first to %end, and returns the first
-    row that it has not done.
+    """The function `rows`: calls `call` for the rows from %first to %end, and returns the first row
+    that it has not done.
     """
     w = Writer("")
     types_in = [v.type for v in program.inputs]

@@ -1,4 +1,4 @@
-"""One run of machine code: its limits, its stacks and texts, and waiting for its end."""
+"""One run of machine code: its limits, its stacks and texts, and the thread that waits for it."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from gradcli.engine.run.session.watchdog import WATCHDOG
 
 _FORMATS = {"float": "d", "int": "q", "bool": "q"}
 
-_LOOK = 0.05  # seconds between two looks at code that runs in another thread
-_WORDS = 1 << 13  # of texts that are kept before they are told
+_LOOK = 0.05  # seconds between checks of code in another thread
+_WORDS = 1 << 13  # words for texts before they are printed
 _STACK = 1 << 16  # bytes of a stack at first
-_ALIGNED = 64  # bytes that arrays are placed by
+_ALIGNED = 64  # bytes: alignment of arrays
 
 _realloc = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)(
     ("PyMem_RawRealloc", ctypes.pythonapi)
@@ -34,7 +34,7 @@ _Kept = ctypes.c_int64 * _WORDS
 
 
 class Words:
-    """The layout of inputs or results: numbers, or addresses of arrays, of 8 bytes each."""
+    """The layout of inputs or results: 8 bytes for each number or address of an array."""
 
     def __init__(self, types: Sequence[str]) -> None:
         self.types = types
@@ -43,11 +43,11 @@ class Words:
         self._bools = [k for k, t in enumerate(types) if t == "bool"]
 
     def room(self) -> Any:
-        """Memory for them."""
+        """New memory for them."""
         return self._room()
 
     def at(self, address: int) -> Any:
-        """Those that lie somewhere."""
+        """The bytes at an address."""
         return ctypes.string_at(address, self._layout.size)
 
     def packed(self, numbers: Sequence[Any]) -> Any:
@@ -69,9 +69,13 @@ class Words:
 
 
 class Shape:
-    """What the runs of one code have in common: how many stacks they have, the texts of the
-    program, for each place that prints the number of its text and its numbers, the bytes that they
-    need for arrays, and of each entry of a stack that holds some, and the steps in Python.
+    """The common data of all runs of one code.
+
+    Fields:
+        stacks, texts: the number of stacks, and the functions that make the texts.
+        tells: for each place that prints, the number of its text and the layout of its numbers.
+        size, entries: bytes for arrays, and for each entry of a stack with arrays.
+        callbacks: the steps that Python does.
     """
 
     def __init__(
@@ -94,27 +98,25 @@ class Shape:
 
 
 class Memory:
-    """That of stacks of runs that are over. What comes new from the system is cleared page by page,
-    which takes as long as to fill it. Any number of threads may take it.
+    """Memory of finished runs, kept for reuse: the system would clear new memory page by page,
+    which takes as long as filling it. Any number of threads may use it.
     """
 
     def __init__(self) -> None:
         self._kept: list[tuple[int, int]] = []
 
     def take(self, most: int) -> tuple[int, int]:
-        """The beginning of some that is kept, and its size, which is at most so large; zeros where
-        there is none.
-        """
+        """Address and size of kept memory of at most `most` bytes; zeros if there is none."""
         for each in [*self._kept]:
             if each[1] <= most:
-                with suppress(ValueError):  # another thread has it by now
+                with suppress(ValueError):  # another thread took it
                     self._kept.remove(each)
                     return each
         return 0, 0
 
     def room(self, size: int, most: int) -> tuple[int, int]:
-        """The beginning of some that has a size, at least, and at most another, and its size: kept,
-        or new from the system; zeros where there is none.
+        """Address and size of memory of `size` to `most` bytes, kept or new; zeros if there is
+        none.
         """
         for each in sorted(self._kept, key=lambda each: each[1]):
             if size <= each[1] <= most:
@@ -125,24 +127,24 @@ class Memory:
         return (base, size) if base else (0, 0)
 
     def give(self, base: int, size: int) -> None:
-        """Keep some, or give it back to the system."""
+        """Keep memory for reuse, or return it to the system."""
         if base and size + sum(size for _, size in self._kept) <= _KEPT:
             self._kept.append((base, size))
         else:
             _free(base or None)
 
-    def __del__(self, free: Callable[[int], None] = _free) -> None:  # at exit names are gone
+    def __del__(self, free: Callable[[int], None] = _free) -> None:  # globals are gone at exit
         for base, _ in self._kept:
             free(base)
 
 
 class Run:
-    """One run of the code: the words that it shares with Python, its stack and its texts.
+    """One run of the code: the words that it shares with Python, its stacks and its texts.
 
     Fields:
-        raised: what was raised while the code was served.
-        told: whether texts may be told while the code runs.
-        turns: the turns that the run has done.
+        raised: an error raised while Python served the code.
+        told: True if texts may be printed while the code runs.
+        turns: the number of turns that the run has done.
     """
 
     def __init__(self, shape: Shape, control: Control, turns: int, told: bool = False) -> None:
@@ -171,9 +173,9 @@ class Run:
             self.words[state.ROOM] = _WORDS
 
     def end(self) -> None:
-        """What is to be done when the code has ended."""
+        """Clean up after the code has ended."""
         self.turns = self._allowed - self.words[state.TURNS]
-        self._serve = None  # which knows this run
+        self._serve = None  # it refers to this run
         for k in range(self._shape.stacks):
             at = state.of_stack(k, state.BASE)
             base, end = self.words[at : at + 2]
@@ -187,7 +189,7 @@ class Run:
         self._taken.clear()
 
     def tell(self) -> None:
-        """Print the texts that are kept."""
+        """Print the waiting texts."""
         with self._telling:
             self._tell(self.words[state.USED])
 
@@ -199,7 +201,7 @@ class Run:
             self.control.echo(self._shape.texts[text](*layout.unpacked(layout.at(at))))
 
     def _served(self, _words: int, what: int, amount: int) -> int:
-        """Do what the code asks for; other than 0 where it must leave."""
+        """Serve a request of the code; the result is 0, or 1 if the code has to bail out."""
         try:
             if what == state.FLUSH:
                 return self._flush(amount)
@@ -207,12 +209,12 @@ class Run:
                 return not self._shape.callbacks[state.of_callback(what)](amount)
             entry = self._shape.entries.get(what)
             return self._grow(what, amount) if entry is None else self._extend(what, entry)
-        except BaseException as error:  # of the one who waits for the code
+        except BaseException as error:  # raised again in the calling thread
             self.raised = error
             return 1
 
     def look(self) -> None:
-        """Tell the texts that were there at the last look: by now they are whole in memory."""
+        """Print the texts that were there at the last look: their numbers are complete by now."""
         if self.told:
             with self._telling:
                 self._tell(self._seen)
@@ -227,10 +229,10 @@ class Run:
         return 0
 
     def _room(self, size: int) -> tuple[int, int]:
-        """Memory of that many bytes, at least, for arrays: where it begins, and its size.
+        """Address and size of memory for arrays, of at least `size` bytes.
 
         Raises:
-            Left: If there is not so much.
+            Left: If the limit is reached.
         """
         if size + _ALIGNED > self._left:
             self._left = max(self._left, self.control.more())
@@ -242,8 +244,8 @@ class Run:
         return base + -base % _ALIGNED, size - _ALIGNED
 
     def _extend(self, stack: int, entry: int) -> int:
-        """Give a stack whose words are the addresses of its entries room for more of them, as many
-        as it has where that may be. They stay where they are when the stack grows.
+        """Add memory for more entries to a stack of addresses, if possible as many as it has.
+        Existing entries stay in place.
         """
         at = state.of_stack(stack, 0)
         base, end, top = self.words[at : at + 3]
@@ -264,7 +266,7 @@ class Run:
         return 0
 
     def _grow(self, stack: int, amount: int) -> int:
-        """Give a stack room for so many bytes more, twice what it has where that may be."""
+        """Add at least `amount` bytes to a stack, if possible as many as it has."""
         at = state.of_stack(stack, 0)
         base, end, top = self.words[at : at + 3]
         size, used = end - base, top - base
@@ -287,9 +289,7 @@ class Run:
 
 
 def wait(work: Callable[[], None], run: Run) -> None:
-    """Do work in a thread of its own, and tell its texts meanwhile; what is raised in this thread
-    stops it.
-    """
+    """Run `work` in another thread, and print its texts; an error in this thread stops it."""
     failed: list[BaseException] = []
     begins, over = allocate_lock(), allocate_lock()
     begins.acquire()

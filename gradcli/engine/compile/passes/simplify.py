@@ -112,12 +112,12 @@ class Simple:
             elif b is nothing:
                 self.note(i.target, a)  # type: ignore[arg-type]
         elif i.op == ops.passed.name:
-            return  # a product with an element that is 1.0 is a node, one with the number is none
+            return  # a product with an element that is 1.0 is a node; with the number it is not
         elif not any(isinstance(a, Value) for a in args):
             number = ops[i.op].value.number
             found: Any = None
             if number is not None:
-                with suppress(GradError, ArithmeticError, ValueError):  # which are to be met there
+                with suppress(GradError, ArithmeticError, ValueError):  # raised at run time
                     found = number(*args, **dict(i.params))
             if TYPES.get(type(found)) == i.target.type and math.isfinite(found):
                 self.note(i.target, found)
@@ -232,7 +232,7 @@ class _Needed:
                         then = i.body.results[k + 1]
                         self._reads[p.number] = [i.initial[k], then, *inside]
                         self._reads[t.number] = [then, *inside]
-                case Push() if i.stack not in self._taken:  # it is, behind this program
+                case Push() if i.stack not in self._taken:  # later code reads it
                     self._waiting += (*i.values, *around)
                 case Push():
                     for k, x in enumerate(i.values):
@@ -241,7 +241,7 @@ class _Needed:
                     for k, t in enumerate(i.targets):
                         self._popped[t.number] = i.stack, k
                         self._reads[t.number] = [*around]
-                        # where one is taken from the stack, so are the others
+                        # values pushed together are popped together
                         self._pushed.setdefault((i.stack, k), []).extend(around)
                 case Leave() | Tell():
                     self._waiting += (*operands_of(i), *around)

@@ -70,10 +70,10 @@ _QUOTIENT, _NEGATIVE = OPS["/", 2], OPS["-", 1]
 
 
 class Code:
-    """The Python code of a typed program. Any number of threads may run it.
+    """The Python code of a typed program. Any number of threads may run it at once.
 
     Raises:
-        NotCompilable: If its loops are too deep within each other.
+        NotCompilable: If its loops are nested too deeply.
     """
 
     def __init__(self, program: Program) -> None:
@@ -103,7 +103,7 @@ class Code:
 
     def _called(self, inputs: Sequence[Any], control: Control) -> tuple[Any, ...]:
         given = control.echo, control.turns, control.memory, control.more, *inputs
-        if not self.program.texts:  # a text must be told only once
+        if not self.program.texts:  # each text may be printed only once
             try:
                 return self._quick(*given)  # type: ignore[no-any-return]
             except Left:
@@ -125,8 +125,8 @@ class Code:
             control: The limits of the run.
 
         Returns:
-            An array of the values of each result, and one of bools: true for the rows that have
-            bailed out, as a row that prints has. Their results mean nothing.
+            An array of the values of each result, and a mask of the rows that bailed out, as a row
+                that prints does. Their results mean nothing.
         """
         count = len(columns[0]) if columns else 0
         left = np.zeros(count, np.bool_)
@@ -157,7 +157,7 @@ class Code:
 
 
 def _nothing(type: str) -> Any:
-    """The result of a row that has bailed out."""
+    """The placeholder for the result of a row that bailed out."""
     return np.zeros(dtype_and_shape(type)[1]) if is_array(type) else nothing(type)
 
 
@@ -180,7 +180,7 @@ def text(program: Program) -> str:
 
 
 def computed(program: Program) -> dict[int, Operand]:
-    """Return the results that are no inputs, by place."""
+    """Return the results that are not inputs, by index."""
     given = {x.number for x in program.inputs}
     return {
         k: x
@@ -194,8 +194,8 @@ def _untold(text: str) -> None:
 
 
 class _Writer:
-    """Writes one function. `raising` maps functions on numbers to faster ones that may raise, and
-    are equal where they do not.
+    """Writes one function. `raising` maps functions on numbers to faster ones that are equal where
+    they do not raise.
     """
 
     def __init__(self, program: Program, raising: Mapping[Function, Function]) -> None:
@@ -213,7 +213,7 @@ class _Writer:
     # --- functions ---------------------------------------------------------------------
 
     def one(self) -> Function:
-        """The function from one set of inputs to the results."""
+        """Return the function from one set of inputs to the results."""
         return self.function(self.tree())
 
     def tree(self) -> ast.Module:
@@ -223,8 +223,8 @@ class _Writer:
         return self.module(["echo", "turns", "room", "more", *inputs], body)
 
     def rows(self) -> Function:
-        """The function that takes an iterator of rows and stores the results in lists. It passes a
-        row that raises to `again`.
+        """Return the function that takes an iterator of rows and stores the results in lists. It
+        passes a row that raises to `again`.
         """
         inputs = [ast.Name(self.name(value), ast.Store()) for value in self.program.inputs]
         outputs = {k: f"out{k}" for k in computed(self.program)}
@@ -392,7 +392,7 @@ class _Writer:
             if free is not None:
                 made.append(_store(free, waiting.pop(free)))
                 continue
-            name = next(iter(waiting))  # they go round: one is kept aside
+            name = next(iter(waiting))  # a cycle: one value is kept aside
             self.temporaries += 1
             kept = f"t{self.temporaries}"
             made.append(_store(kept, _load(name)))
@@ -444,7 +444,7 @@ class _Writer:
         return ast.Call(self.bind(i.op, found), args, [])
 
     def is_dense(self, x: Operand | None) -> bool:
-        """Whether an operand is a contiguous array."""
+        """True if an operand is a contiguous array."""
         return isinstance(x, Value) and x.number in self.dense
 
     def unboxed(self, x: Operand | None, arg: ast.expr) -> ast.expr:
@@ -452,8 +452,8 @@ class _Writer:
         return arg if isinstance(x, Value) else self.bind("number", np.asarray(x))
 
     def plain(self, i: Do, args: list[ast.expr], types: list[str]) -> ast.expr | None:
-        """A Python expression for an op on these types, None if there is none: an int is no bool
-        here, and the choices of `where` have one type.
+        """A Python expression for an op on these types, or None. An int does not count as a bool
+        here, and the two values of `where` have one type.
         """
         op = ops[i.op]
         if op in (ops.detached, ops.copied):
@@ -477,7 +477,7 @@ class _Writer:
         return [ast.If(ast.UnaryOp(ast.Not(), fits), [_leave("number")], [])]
 
     def is_operator(self, i: Do) -> bool:
-        """Whether an op is Python's sum, difference or product."""
+        """True if an op is Python's sum, difference or product."""
         op = ops[i.op]
         return op.name in _ARITHMETIC and all(value == op.params[n] for n, value in i.params)
 
@@ -488,14 +488,14 @@ class _Writer:
         if number in (
             ops.alone.value.number,
             ops.inner_product.value.number,
-        ):  # which would be slower so
+        ):  # slower than interpreting
             of = dict(i.params).get("of", ops.matmul.name)
             reason = f"`{of}` of a tensor with dimensions, without machine code"
             raise NotCompilable(reason, i.span)
         if not params and "float" in map(type_of, i.args):
             number = self.raising.get(number, number)
         name = f"{i.op}_"
-        if self.bound.setdefault(name, number) is not number:  # on other types than before
+        if self.bound.setdefault(name, number) is not number:  # compiled for other types
             name = f"{i.op}_{len(self.bound)}"
             self.bound[name] = number
         return ast.Call(

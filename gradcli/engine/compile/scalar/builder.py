@@ -39,7 +39,9 @@ rounded to, which may be larger than 64 bits. A "mixed" number is a float, an in
 
 
 class Number:
-    """A number that is known when the code runs: the form's operand, and the type of the number."""
+    """A number that is unknown until the code runs, or a constant: an operand of the form, and the
+    number's type.
+    """
 
     __slots__ = ("type", "value")
 
@@ -49,14 +51,14 @@ class Number:
 
 
 class Builder:
-    """Builds a function of parameters of these types.
+    """Builds a function with parameters of given types.
 
     Fields:
         params: the parameters.
-        label: that of the block that is being written.
-        ended: whether it has its end.
-        length: how many instructions and ends there are.
-        bails: whether the function may bail out.
+        label: the label of the open block.
+        ended: True if that block has its end.
+        length: the number of instructions and ends.
+        bails: True if the function may bail out.
     """
 
     def __init__(self, types: Sequence[str]) -> None:
@@ -75,28 +77,28 @@ class Builder:
         return self._block.label
 
     def new_label(self) -> int:
-        """A label that no block has."""
+        """An unused label."""
         self._labels += 1
         return self._labels
 
     # instructions
 
     def put(self, primitive: str, *args: Operand) -> Value:
-        """Write a primitive; its value."""
+        """Emit a primitive and return its value."""
         if primitive in CHECKED:
             self.bails = True
         return self._defined(Do, primitive, args, PRIMITIVES[primitive].gives)
 
     def number(self, type: str, primitive: str, *args: Operand) -> Number:
-        """Write a primitive whose value is a number of a type."""
+        """Emit a primitive whose value is a number of a type."""
         return Number(self.put(primitive, *args), type)
 
     def library(self, function: str, *args: Operand) -> Value:
-        """Write a call of a function of C's library of floats; its value."""
+        """Emit a call of a function on floats from the C library, and return its value."""
         return self._defined(Library, function, args, "float")
 
     def called(self, function: str, type: str, args: Sequence[Operand]) -> Number:
-        """Write a call of another function of the form, which may bail out."""
+        """Emit a call of another function of the form, which may bail out."""
         self.bails = True
         return Number(self._defined(Call, function, tuple(args), type), type)
 
@@ -113,24 +115,24 @@ class Builder:
     # paths
 
     def start(self, label: int) -> None:
-        """Begin a block."""
+        """Open a block."""
         self._block = self._blocks[label] = _Open(label)
         self.ended = False
 
     def go(self, label: int) -> None:
-        """End the block: on to a later one."""
+        """End the block with a jump to a later one."""
         self._end(Jump, label)
 
     def repeat(self, label: int, most: int) -> None:
-        """End the block: back to an earlier one, at most so many times."""
+        """End the block with a jump back to an earlier one, at most `most` times."""
         self._end(Repeat, label, extra=most)
 
     def branch(self, test: Operand, yes: int, no: int, *, rare: bool = False) -> None:
-        """End the block: on to one of two later ones."""
+        """End the block with a branch to one of two later ones."""
         self._end(Branch, yes, no, extra=rare, test=test)
 
     def give_up(self, kind: str) -> None:
-        """End the block: bail out."""
+        """End the block with a bail-out."""
         self.bails = True
         self._end(GiveUp, extra=kind)
 
@@ -140,8 +142,8 @@ class Builder:
         self.ended = True
 
     def merged(self, type: str, ways: Sequence[tuple[Operand, int]]) -> Operand:
-        """The one of several values whose block the path comes from. It is an argument of the block
-        that has just begun, or the constant that all of them are.
+        """The merge of values from several blocks at the start of this one: an argument of the
+        block, or a constant if all values are the same.
         """
         first = ways[0][0]
         if not isinstance(first, Value) and all(_is_same(x, first) for x, _ in ways):
@@ -151,7 +153,9 @@ class Builder:
     def arguments(
         self, several: Sequence[tuple[str, Sequence[tuple[Operand, int]]]]
     ) -> list[Value]:
-        """Arguments of the block that has just begun: a type and, by block, the value of each."""
+        """New arguments of the block just opened, each from a type and the value that each block
+        passes.
+        """
         made = []
         for type, ways in several:
             made.append(Value(self._values, type))
@@ -162,13 +166,13 @@ class Builder:
         return made
 
     def hand(self, label: int, args: Sequence[Operand]) -> None:
-        """Hand arguments on to an earlier block, to which the path goes back from this one."""
+        """Pass further arguments along the jump back to an earlier block."""
         for x in args:
             self._block.hand(label, x)
 
     @contextmanager
     def at_the_end_of(self, label: int) -> Iterator[None]:
-        """Within it, write instructions into a block that has its end."""
+        """Context in which instructions go to the end of a finished block."""
         block, self._block = self._block, self._blocks[label]
         try:
             yield
@@ -178,7 +182,7 @@ class Builder:
     # errors
 
     def fail(self, test: Operand, kind: str) -> None:
-        """Raise an error of this kind where the test is true: on to its handler, or bail out."""
+        """Raise an error of a kind if the test is true: jump to its handler, or bail out."""
         for handlers in reversed(self._handlers):
             if kind in handlers:
                 handlers[kind].used = True
@@ -191,7 +195,7 @@ class Builder:
 
     @contextmanager
     def handling(self, kinds: Sequence[str]) -> Iterator[dict[str, Handler]]:
-        """Within it, errors of these kinds are handled."""
+        """Context in which errors of these kinds have handlers."""
         handlers = {kind: Handler(self.new_label()) for kind in kinds}
         self._handlers.append(handlers)
         try:
@@ -202,14 +206,14 @@ class Builder:
     # the whole
 
     def function(self, name: str, result: Number) -> Function:
-        """The function with what has been written, which gives a number."""
+        """The finished function, with a number as its result."""
         self._end(Give, extra=result.value)
         blocks = tuple(block.closed() for block in self._blocks.values())
         return Function(name, self.params, CARRIERS[result.type], blocks, self.bails)
 
 
 class Handler:
-    """What handles errors of a kind: the label of its block, and whether a path leads there."""
+    """The label of the block that handles errors of a kind; `used` if a path leads there."""
 
     __slots__ = ("label", "used")
 
@@ -222,7 +226,7 @@ _Ending: TypeAlias = tuple[Any, tuple[int, ...], Any, Any]
 
 
 class _Open:
-    """A block while it is written."""
+    """A block under construction."""
 
     __slots__ = ("args", "body", "end", "label", "params")
 

@@ -1,13 +1,12 @@
 """The scalar form: functions on numbers as basic blocks that every back end can print.
 
-A `Function` is basic blocks over values of three types: "float" (IEEE 754 of 64 bits), "int"
-(signed, 64 bits) and "bool". A value is defined once. Where paths meet, the block takes arguments,
-which each edge hands on. An edge leads to a later block; only a `Repeat` leads back, a bounded
-number of times. A function gives its result, or it bails out: then it has no answer, for a reason
-that is one of `KINDS`.
+Values have one of three types: "float" (64-bit IEEE 754), "int" (signed, 64 bits) and "bool". The
+form is in single-assignment form, with block arguments in place of merges: each edge passes values
+for the arguments of its block. Edges lead to later blocks; only a `Repeat` leads back, a bounded
+number of times. A function returns a result, or bails out for one of the reasons in `KINDS`.
 
-The same function gives the same bits in every back end: arithmetic is rounded once and never fused,
-and the functions of `Library` are those of the C library that Python's `math` calls.
+A function gives the same bits in every back end: each arithmetic operation is rounded once and
+never fused, and `Library` calls the C functions that Python's `math` calls.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ KINDS = {
 
 
 class Value(Record):
-    """What an instruction, a block's argument or a parameter defines; `number` is its own in the
+    """The value of an instruction, a block's argument or a parameter; numbers are unique in the
     function.
     """
 
@@ -44,7 +43,7 @@ class Value(Record):
 
 
 class Undefined(Record):
-    """A value that nobody reads, behind what bails out on every path."""
+    """The value of code that bails out on every path; nothing reads it."""
 
     __slots__ = ("type",)
     type: str
@@ -61,7 +60,7 @@ class Instruction(Record):
 
 
 class Do(Instruction):
-    """target = a primitive, one of `PRIMITIVES`, of some operands."""
+    """target = a primitive, one of `PRIMITIVES`, of its operands."""
 
     __slots__ = ("target", "primitive", "args")
     target: Value
@@ -70,7 +69,7 @@ class Do(Instruction):
 
 
 class Library(Instruction):
-    """target = a function of C's math library, of floats."""
+    """target = a function on floats from C's math library."""
 
     __slots__ = ("target", "function", "args")
     target: Value
@@ -79,7 +78,7 @@ class Library(Instruction):
 
 
 class Call(Instruction):
-    """target = another function of the form; where that bails out, so does the caller."""
+    """target = another function of the form; if that bails out, so does the caller."""
 
     __slots__ = ("target", "function", "args")
     target: Value
@@ -88,7 +87,7 @@ class Call(Instruction):
 
 
 class Bail(Instruction):
-    """Bail out where `when` is true, which it hardly ever is."""
+    """Bail out if `when` is true, which is rare."""
 
     __slots__ = ("when", "kind")
     when: Operand
@@ -96,7 +95,7 @@ class Bail(Instruction):
 
 
 class Edge(Record):
-    """The way to a block, with its arguments."""
+    """An edge to a block, with the block's arguments."""
 
     __slots__ = ("label", "args")
     label: int
@@ -104,14 +103,14 @@ class Edge(Record):
 
 
 class Jump(Record):
-    """The end of a block: on to a later one."""
+    """End of a block: a jump to a later one."""
 
     __slots__ = ("to",)
     to: Edge
 
 
 class Repeat(Record):
-    """The end of a block: back to an earlier one, at most `most` times in a row."""
+    """End of a block: a jump back to an earlier one, at most `most` times in a row."""
 
     __slots__ = ("to", "most")
     to: Edge
@@ -119,7 +118,7 @@ class Repeat(Record):
 
 
 class Branch(Record):
-    """The end of a block: on to one of two later ones; `rare` if the first hardly ever is it."""
+    """End of a block: a branch to one of two later ones; `rare` if the first is unlikely."""
 
     __slots__ = ("test", "yes", "no", "rare")
     test: Operand
@@ -129,14 +128,14 @@ class Branch(Record):
 
 
 class Give(Record):
-    """The end of a block: the function's result."""
+    """End of a block: return the function's result."""
 
     __slots__ = ("result",)
     result: Operand
 
 
 class GiveUp(Record):
-    """The end of a block: bail out."""
+    """End of a block: bail out."""
 
     __slots__ = ("kind",)
     kind: str
@@ -146,7 +145,7 @@ End: TypeAlias = Jump | Repeat | Branch | Give | GiveUp
 
 
 class Block(Record):
-    """Instructions one after the other, and where the path goes on."""
+    """Instructions in order, and the end that decides where control goes."""
 
     __slots__ = ("label", "params", "body", "end")
     label: int
@@ -156,14 +155,14 @@ class Block(Record):
 
 
 class Function(Record):
-    """A function on numbers. The first of its blocks is where it begins.
+    """A function on numbers. Its first block is the entry.
 
     Fields:
-        name: its own among the functions that call each other.
+        name: unique among the functions that call each other.
         params: its parameters.
         type: the type of its result.
-        blocks: in the order in which edges lead on.
-        bails: whether it may bail out.
+        blocks: in an order in which edges lead to later ones.
+        bails: True if it may bail out.
     """
 
     __slots__ = ("name", "params", "type", "blocks", "bails")
@@ -175,7 +174,7 @@ class Function(Record):
 
 
 class Signature(Record):
-    """The types that a primitive takes, that of its value, and the meaning in Python's words."""
+    """The types of a primitive's operands and of its value, and its meaning in Python."""
 
     __slots__ = ("takes", "gives", "meaning")
     takes: tuple[str, ...]

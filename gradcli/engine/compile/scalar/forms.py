@@ -1,4 +1,4 @@
-"""The functions of the scalar form that ops' values on numbers become, each made once."""
+"""Make the scalar forms of ops' values on numbers, each once."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from gradcli.engine.compile.scalar.form import Call, Function
 from gradcli.engine.compile.scalar.translate import call, inlined
 from gradcli.record import Record
 
-_LONGEST = 3000  # instructions of a function by pieces
+_LONGEST = 3000  # instructions of a piecewise function
 _NUMBERS = count()
 
 
 class Unknown(Record):
-    """An argument of a type, which is known only when the code runs."""
+    """The type of an argument that is unknown until the code runs."""
 
     __slots__ = ("type",)
     type: str
 
 
 class Forms:
-    """Functions of the form, made of Python functions as they are asked for.
+    """Makes forms of Python functions on demand.
 
     Fields:
-        piecewise: those by pieces, which call each other and themselves, by their names.
+        piecewise: the forms of piecewise functions by name; they may call each other.
     """
 
     def __init__(self) -> None:
@@ -43,8 +43,8 @@ class Forms:
         params: Mapping[str, Any],
         type: str,
     ) -> Function:
-        """The form of a function, whose arguments are `Unknown` or known, and whose value is a
-        number of that type. Threads may ask for forms at once.
+        """The form of a function with a number of a given type as its value; arguments are
+        `Unknown` or known. Several threads may call this at once.
 
         Raises:
             Untranslatable: If it has none.
@@ -52,7 +52,7 @@ class Forms:
         b = Builder([a.type for a in args if isinstance(a, Unknown)])
         unknown = iter(b.params)
         given = [Number(next(unknown), a.type) if isinstance(a, Unknown) else a for a in args]
-        tried = Forms()  # functions by pieces that call one without a form have none either
+        tried = Forms()  # if this fails, the piecewise functions made for it are dropped
         tried.piecewise |= self.piecewise
         tried._names |= self._names
         made = b.function(name, call(b, tried._name, function, given, params, type))
@@ -61,7 +61,7 @@ class Forms:
         return made
 
     def called(self, function: Function) -> list[Function]:
-        """The functions by pieces that a function calls, and those that they call."""
+        """The piecewise functions that a function calls, directly or indirectly."""
         found: dict[str, Function] = {}
         rest = [function]
         while rest:
@@ -72,7 +72,9 @@ class Forms:
         return [*found.values()]
 
     def _name(self, function: FunctionType, args: Mapping[str, Any]) -> str:
-        """The name of a function of the floats among these arguments, the others being known."""
+        """The name of a piecewise function, specialized for the known arguments; the others are
+        floats.
+        """
         floats = [name for name, x in args.items() if isinstance(x, Number)]
         if any(args[name].type != "float" for name in floats):
             raise Untranslatable("a function by pieces of what is no float")
@@ -90,7 +92,7 @@ class Forms:
         self, name: str, function: FunctionType, args: Mapping[str, Any], floats: Sequence[str]
     ) -> Function:
         b = Builder(["float"] * len(floats))
-        b.bails = True  # as those who call it while it is made expect
+        b.bails = True  # calls of it from within assume so
         places = zip(floats, b.params, strict=True)
         given = {**args, **{a: Number(x, "float") for a, x in places}}
         result = inlined(b, self._name, function, given)

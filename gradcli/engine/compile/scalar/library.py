@@ -1,5 +1,5 @@
-"""Functions whose forms are written by hand: Python's built-ins and `math`, with the errors that
-these raise, and the functions of `ieee` that equal a function of the C library.
+"""Functions with hand-written forms: Python's built-ins and `math`, with the errors that they
+raise, and the functions of `ieee` that equal C's.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ Native = Callable[..., Any]
 
 
 def native(function: Any) -> Native | None:
-    """The writer of a call of the function, `write(b, *args)`, None if there is none. It returns
-    None for arguments that it does not support.
+    """The function that emits a call, `write(b, *args)`, or None if there is none. It returns None
+    for arguments that it does not support.
     """
     try:
         return _NATIVE.get(function)
@@ -40,7 +40,7 @@ def native(function: Any) -> Native | None:
 
 
 def _of_c(name: str) -> Native:
-    """A function of floats that is C's, whatever they are."""
+    """A function that equals C's for all floats."""
 
     def write(b: Builder, *args: Any) -> Any:
         if not all(a.type == "float" for a in args):
@@ -51,13 +51,13 @@ def _of_c(name: str) -> Native:
 
 
 def _of_numbers(name: str) -> Native:
-    """A function of numbers that is C's of them as floats, whatever they are."""
+    """A function that equals C's for all numbers, converted to floats."""
     return lambda b, *args: Number(b.library(name, *(to_float(b, a).value for a in args)), "float")
 
 
 def _watchful(name: str) -> Native:
-    """A function of `math` that raises OverflowError where a finite number gives inf, and
-    ValueError where one gives nan.
+    """A function of `math` that raises OverflowError if a finite number gives inf, and ValueError
+    if any number gives nan.
     """
 
     def write(b: Builder, *args: Any) -> Any:
@@ -84,7 +84,7 @@ def _watched(b: Builder, r: Operand, args: list[Operand]) -> Number:
 
 
 def _power(b: Builder, x: Number, y: Number) -> Number:
-    """`math.pow`, for which a power of zero that is inf is no overflow."""
+    """`math.pow`, which raises ValueError, not OverflowError, for a negative power of zero."""
     x, y = to_float(b, x), to_float(b, y)
     zero = b.put("float_eq", x.value, 0.0)
     below = b.put("float_lt", y.value, 0.0)
@@ -95,7 +95,7 @@ def _power(b: Builder, x: Number, y: Number) -> Number:
 
 
 def _logarithm(name: str, least: float) -> Native:
-    """A function of `math` that raises ValueError up to a number."""
+    """A function of `math` that raises ValueError up to `least`."""
 
     def write(b: Builder, x: Number) -> Number:
         x = to_float(b, x)
@@ -130,21 +130,21 @@ def _reciprocal(b: Builder, x: Number) -> Number | None:
 
 
 def _copysign(b: Builder, x: Number, y: Number) -> Number:
-    """The sign of a nan depends on how it has come about: it fails there."""
+    """`math.copysign`; fails for a nan in y, whose sign depends on how it was computed."""
     x, y = to_float(b, x), to_float(b, y)
     b.fail(b.put("float_is_nan", y.value), SIGN)
     return b.number("float", "float_copysign", x.value, y.value)
 
 
 def _whole(name: str) -> Native:
-    """A function of `math` that rounds to an int, of any size."""
+    """A function of `math` that rounds to an int of any size."""
 
     def write(b: Builder, x: Number) -> Number:
         if x.type != "float":
             return to_int(b, x)
         refuse_nonfinite(b, x)
         near = b.library(name, x.value)
-        return b.number("whole", "float_add", near, 0.0)  # of zero without its sign
+        return b.number("whole", "float_add", near, 0.0)  # removes the sign of zero
 
     return write
 
@@ -163,7 +163,7 @@ def _is_zero(x: Any) -> bool:
 
 
 def _near(b: Builder, x: Number) -> Operand:
-    """The whole number next to a float, the even one of two: beside 2 ** 52 floats are whole."""
+    """The nearest whole number, the even one of two. From 2 ** 52 on all floats are whole."""
     positive = b.put("float_abs", x.value)
     moved = b.put("float_add", positive, _ALL_WHOLE)
     near = b.put("float_sub", moved, _ALL_WHOLE)
@@ -191,7 +191,7 @@ def _is_infinite(b: Builder, x: Number) -> Number:
 
 
 def _chosen(sign: str) -> Native:
-    """Python's `min` or `max` of two numbers: the second where it compares so with the first."""
+    """Python's `min` or `max` of two numbers: the second if the comparison holds for it."""
 
     def write(b: Builder, x: Any, y: Any) -> Any:
         types = {x.type, y.type}
@@ -210,7 +210,9 @@ def _times(factor: float) -> Native:
 
 
 def _remainder(b: Builder, x: Any, y: Any) -> Any:
-    """C's; zero has the sign of `x`, which a library loses beside the smallest numbers."""
+    """C's `remainder`, with the sign of `x` for zero, which some libraries lose for the smallest
+    numbers.
+    """
     r = _watchful("remainder")(b, x, y).value
     zero = b.put("float_copysign", 0.0, to_float(b, x).value)
     is_zero = b.put("float_eq", r, 0.0)

@@ -1,5 +1,5 @@
-"""Python's operators and built-ins on numbers in the scalar form. Ints are of 64 bits: code bails
-out where one would be larger.
+"""Python's operators and built-ins on numbers in the scalar form. Code bails out if an int would
+exceed 64 bits.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ Operation: TypeAlias = Callable[[Builder, Number, Number], Number]
 
 LEAST = -(2**63)
 INF = float("inf")
-_EXACT = 2**53  # ints up to here are floats
+_EXACT = 2**53  # ints up to it are exact as floats
 _BITS = 64
 
-# from one type to another -------------------------------------------------------------------------
+# conversions --------------------------------------------------------------------------------------
 
 
 def to_float(b: Builder, x: Number) -> Number:
-    """As Python's `float`."""
+    """Python's `float`."""
     if CARRIERS[x.type] == "float":
         return Number(x.value, "float")
     return b.number("float", f"{CARRIERS[x.type]}_to_float", x.value)
 
 
 def to_int(b: Builder, x: Number) -> Number:
-    """As Python's `int`; fails as that does, and if the int is larger than 64 bits."""
+    """Python's `int`; fails as that does, and if the int exceeds 64 bits."""
     if CARRIERS[x.type] == "int":
         return Number(x.value, "int")
     if x.type == "bool":
@@ -57,7 +57,7 @@ def to_int(b: Builder, x: Number) -> Number:
 
 
 def refuse_nonfinite(b: Builder, x: Number) -> None:
-    """Fail as Python does where it makes an int of a float that is not finite."""
+    """Fail as Python does if a float that is converted to an int is not finite."""
     with rarely(b, b.put("float_is_nonfinite", x.value)):
         is_nan = b.put("float_is_nan", x.value)
         b.fail(is_nan, DOMAIN)
@@ -66,7 +66,7 @@ def refuse_nonfinite(b: Builder, x: Number) -> None:
 
 @contextmanager
 def rarely(b: Builder, test: Operand) -> Iterator[None]:
-    """Within it, write what is done only where the test is true, which it hardly ever is."""
+    """Context for code that runs only if the test is true, which is rare."""
     inside, on = b.new_label(), b.new_label()
     b.branch(test, inside, on, rare=True)
     b.start(inside)
@@ -76,7 +76,7 @@ def rarely(b: Builder, test: Operand) -> Iterator[None]:
 
 
 def to_bool(b: Builder, x: Number) -> Number:
-    """As Python's `bool`."""
+    """Python's `bool`."""
     if x.type == "bool":
         return x
     if CARRIERS[x.type] == "int":
@@ -87,14 +87,14 @@ def to_bool(b: Builder, x: Number) -> Number:
 
 
 def common(b: Builder, x: Number, types: set[str]) -> Number:
-    """X, one of numbers of these types, as a number of a type that can be any of them."""
+    """X, a number of one of several types, as a number of a type that covers them all."""
     if types <= {"int", "bool", "integral"}:
         return Number(to_int(b, x).value, "integral")
     return Number(to_float(b, x).value, "mixed")
 
 
 def converted(b: Builder, x: Number, type: str) -> Number:
-    """X as a number of that type, which it stands for."""
+    """X as a number of another type with the same value."""
     if x.type == type:
         return x
     if x.type == "whole" and type == "int":
@@ -103,7 +103,7 @@ def converted(b: Builder, x: Number, type: str) -> Number:
 
 
 def _exact(b: Builder, x: Number) -> Number:
-    """The same as a float; fails where that would be another number."""
+    """X as a float; fails if the float would not be equal."""
     if x.type in ("float", "bool"):
         return to_float(b, x)
     x = to_int(b, x)
@@ -150,7 +150,7 @@ def size(b: Builder, x: Number) -> Number:
 
 
 def operation(b: Builder, sign: str, x: Number, y: Number) -> Number:
-    """X and y with an operator between them, which has Python's name in `ast`."""
+    """A Python operator on x and y, by its name in `ast`."""
     types = {x.type, y.type}
     if sign in _ON_BITS and "integral" not in types:
         if types == {"bool"}:
@@ -168,7 +168,7 @@ def operation(b: Builder, sign: str, x: Number, y: Number) -> Number:
 
 
 def compared(b: Builder, sign: str, x: Number, y: Number) -> Number:
-    """Whether the comparison is true, which has Python's name in `ast`."""
+    """A comparison of x and y, by its name in `ast`."""
     name = _COMPARISONS[sign]
     if "mixed" in (x.type, y.type):
         raise Untranslatable("an int or a float")
@@ -178,7 +178,7 @@ def compared(b: Builder, sign: str, x: Number, y: Number) -> Number:
 
 
 def bit_length(b: Builder, x: Number) -> Number:
-    """The number of bits of an int without its sign."""
+    """Python's `int.bit_length`."""
     return b.number("int", "int_bit_length", size(b, x).value)
 
 
@@ -189,7 +189,7 @@ def _integral(b: Builder, x: Number) -> Number:
 
 
 def _plain(type: str, name: str) -> Operation:
-    """An operator on two numbers of a type that is a primitive."""
+    """A primitive as an operator on two numbers of its type."""
     return lambda b, x, y: b.number(type, f"{type}_{name}", x.value, y.value)
 
 
@@ -204,13 +204,13 @@ def _float_quotient(b: Builder, x: Number, y: Number) -> Number:
 
 
 def _int_quotient(b: Builder, x: Number, y: Number) -> Number:
-    """A quotient of ints that are floats; Python's is right of any ints."""
+    """The quotient of ints that are exact as floats; Python's is correct for all ints."""
     return _float_quotient(b, _exact(b, x), _exact(b, y))
 
 
 def _ints_divided(b: Builder, x: Number, y: Number) -> tuple[Operand, Operand, Operand, Operand]:
-    """Whether y is -1, quotient and remainder as C has them, and whether Python's quotient is one
-    less. Of -1 they are those of 1.
+    """Four values: y == -1; C's quotient and remainder, with 1 in place of -1; and True if Python's
+    quotient is one less.
     """
     _refuse_zero(b, y)
     minus = b.put("int_eq", y.value, -1)
@@ -239,7 +239,7 @@ def _int_rest(b: Builder, x: Number, y: Number) -> Number:
 
 
 def _int_power(b: Builder, x: Number, y: Number) -> Number:
-    """The power x ** y by repeated squaring; fails where y is negative or the power too large."""
+    """X ** y by repeated squaring; fails if y is negative or the power exceeds 64 bits."""
     b.fail(b.put("int_lt", y.value, 0), LARGE)
     before, head, odd, again, done = b.label, *(b.new_label() for _ in range(4))
     b.go(head)
@@ -262,7 +262,7 @@ def _int_power(b: Builder, x: Number, y: Number) -> Number:
 
 
 def _float_floored(b: Builder, x: Number, y: Number) -> Number:
-    """As CPython's float_floor_div."""
+    """CPython's float_floor_div."""
     _refuse_zero(b, y)
     rest = b.library("fmod", x.value, y.value)
     quotient: Operand = b.put("float_div", b.put("float_sub", x.value, rest), y.value)
@@ -281,7 +281,7 @@ def _float_floored(b: Builder, x: Number, y: Number) -> Number:
 
 
 def _float_rest(b: Builder, x: Number, y: Number) -> Number:
-    """As CPython's float_rem."""
+    """CPython's float_rem."""
     _refuse_zero(b, y)
     rest = b.library("fmod", x.value, y.value)
     moved = b.put("float_add", rest, y.value)
@@ -293,7 +293,7 @@ def _float_rest(b: Builder, x: Number, y: Number) -> Number:
 
 
 def _float_power(b: Builder, x: Number, y: Number) -> Number:
-    """As CPython's float_pow; fails where it is no float."""
+    """CPython's float_pow; fails if the result is not a float."""
     zero = b.put("float_eq", x.value, 0.0)
     below = b.put("float_lt", y.value, 0.0)
     b.fail(b.put("bool_and", zero, below), ZERO_DIVISION)
@@ -305,7 +305,7 @@ def _float_power(b: Builder, x: Number, y: Number) -> Number:
 
 
 def _signs_differ(b: Builder, rest: Operand, y: Operand) -> Operand:
-    """Whether a remainder that is not zero has another sign than the divisor."""
+    """True if a nonzero remainder and the divisor differ in sign."""
     below = b.put("float_lt", y, 0.0)
     negative = b.put("float_lt", rest, 0.0)
     some = b.put("float_ne", rest, 0.0)

@@ -1,4 +1,4 @@
-"""The Python text of functions as trees."""
+"""Find the syntax trees of Python functions."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ _BEGINNING = re.compile(r"[\w@]")
 
 @cache
 def tree(code: CodeType) -> Tree:
-    """The function or lambda with that code."""
+    """The tree of the function or lambda with some code."""
     statement, lines = _statement(code.co_filename, code.co_firstlineno)
     nodes = [statement] if _is_of(statement, code, lines) else _inside(statement)
     found = [node for node in nodes if isinstance(node, Tree) and _is_of(node, code, lines)]
     if not found:
         raise Untranslatable(f"`{code.co_name}` has no text")
     chosen = found[0] if len(found) == 1 else min(found, key=lambda node: len(_inside(node)))
-    if _read(chosen) != _names(code):  # the file is another one by now
+    if _read(chosen) != _names(code):  # the file has changed
         raise Untranslatable(f"`{code.co_name}` has another text")
     return chosen
 
 
 @cache
 def _statement(file: str, line: int) -> tuple[ast.stmt, int]:
-    """The statement of the module that has the line, and the number of lines before it. What is
-    parsed is as little as can be.
+    """The top-level statement that contains a line, and the number of lines before it. Only that
+    statement is parsed.
     """
     lines = _lines(file)
     if not 0 < line <= len(lines):
@@ -63,7 +63,7 @@ def _lines(file: str) -> list[str]:
 
 
 def _is_of(node: ast.AST, code: CodeType, lines: int) -> bool:
-    """Whether the node, behind so many lines of its file, is the function with that code."""
+    """True if a node is the function with some code; its tree starts after so many lines."""
     if isinstance(node, ast.FunctionDef):
         first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
         return node.name == code.co_name and first + lines == code.co_firstlineno
@@ -92,14 +92,14 @@ def _read(node: Tree) -> set[str]:
                 found.add(name)
                 rest.append(value)
             case ast.AnnAssign(target=target, value=ast.expr() as value):
-                rest += target, value  # annotations are not evaluated
+                rest += target, value  # code contains no annotations
             case other:
                 rest += _children(other)
     return found.difference(a.arg for a in _inside(node.args) if isinstance(a, ast.arg))
 
 
 def _names(code: CodeType) -> set[str]:
-    """The names that code reads or writes, but for its arguments."""
+    """The names that code reads or writes, except its arguments."""
     taken = code.co_argcount + code.co_kwonlyargcount
     taken += bool(code.co_flags & VARARGS) + bool(code.co_flags & VARKEYWORDS)
     return _every(code).difference(code.co_varnames[:taken])
@@ -111,7 +111,7 @@ def _every(code: CodeType) -> set[str]:
 
 
 def _inside(node: ast.AST) -> list[ast.AST]:
-    """A node and every one within it. Much of the time of a form goes into finding its text."""
+    """A node and all nodes in it. Finding its text takes much of the time to make a form."""
     found = [node]
     for inner in found:
         found += _children(inner)

@@ -82,9 +82,9 @@ def call(
     params: Mapping[str, Any],
     wanted: str,
 ) -> Number:
-    """Write a call of a function whose value is a number of the type that is wanted; code that
-    would give one of another type bails out. `piecewise` gives the name of a function by pieces,
-    with its arguments by name.
+    """Emit a call of a function with a number of the type `wanted` as its value; code bails out if
+    the value has another type. `piecewise` returns the name of a piecewise function, given its
+    arguments by name.
     """
     result = _Translator(b, piecewise).call(function, args, dict(params), wanted)
     return numbers.converted(b, number(result), wanted)
@@ -93,7 +93,7 @@ def call(
 def inlined(
     b: Builder, piecewise: Piecewise, function: FunctionType, args: Mapping[str, Any]
 ) -> Number:
-    """Write the text of a function of floats, with arguments by name."""
+    """Emit the body of a function on floats, with arguments by name."""
     return number(_Translator(b, piecewise).inline(function, args, "float"))
 
 
@@ -101,7 +101,7 @@ class _Translator:
     def __init__(self, builder: Builder, piecewise: Piecewise) -> None:
         self.b = builder
         self.piecewise = piecewise
-        self.inside: list[FunctionType] = []  # what is being written, of which none calls itself
+        self.inside: list[FunctionType] = []  # functions under translation, which must not recurse
 
     # calls
 
@@ -112,7 +112,7 @@ class _Translator:
         params: dict[str, Any],
         wanted: str | None,
     ) -> Any:
-        """The value of a call."""
+        """Emit a call, or compute it if all arguments are known."""
         if not any(map(moves, (*args, *params.values()))):
             return evaluated(function, *args, **params)
         if function is type:
@@ -150,7 +150,7 @@ class _Translator:
         return found
 
     def piece(self, x: Number, bounds: Sequence[float], functions: Sequence[Any]) -> Number:
-        """The value of the function in whose piece x lies, by `pieces` on a number."""
+        """Emit `pieces` on a number: a branch to the function for the interval of x."""
         on, ways = self.b.new_label(), []
         for bound, function in zip((*bounds, None), functions, strict=True):
             after = self.b.new_label()
@@ -187,14 +187,14 @@ class _Translator:
                 self.block(body, scope)
         if not self.b.ended:
             raise Untranslatable("a function ends without a value")
-        if not scope.ends:  # each way raises an error
+        if not scope.ends:  # all paths raise
             self.b.start(self.b.new_label())
             return Number(Undefined(CARRIERS[wanted or "float"]), wanted or "float")
         self.b.start(scope.end)
         return self.join(scope.ends)
 
     def join(self, ways: Sequence[tuple[Any, int]]) -> Any:
-        """The value of those that several blocks come with."""
+        """The merge of values from several blocks."""
         first = ways[0][0]
         if len(ways) == 1 or all(not moves(x) and same(x, first) for x, _ in ways):
             return first
@@ -209,7 +209,7 @@ class _Translator:
     # statements
 
     def block(self, body: Sequence[ast.stmt], scope: Scope) -> None:
-        """Write statements up to the one that ends the block."""
+        """Emit statements up to the one that ends the block."""
         for statement in body:
             if self.b.ended:
                 return
@@ -249,7 +249,7 @@ class _Translator:
                 raise Untranslatable(f"a statement: {type(node).__name__}")
 
     def give(self, value: Any, scope: Scope) -> None:
-        """Return a value."""
+        """Emit a `return`."""
         if self.b.ended:
             return
         if scope.wanted is not None and type_of(value) not in (scope.wanted, None):
@@ -310,7 +310,7 @@ class _Translator:
         self.merge(left, on, scope)
 
     def merge(self, left: Sequence[tuple[dict[str, Any], int]], on: int, scope: Scope) -> None:
-        """Go on where blocks have left off, with their variables."""
+        """Continue after several blocks, with their variables merged."""
         if not left:
             return
         self.b.start(on)
@@ -396,9 +396,9 @@ class _Translator:
             if not moves(left) and not moves(other):
                 found.append(evaluated(_COMPARED[type(sign)], left, other))
             elif left is other and isinstance(sign, ast.NotEq) and CARRIERS[left.type] != "float":
-                found.append(False)  # a test for nan
+                found.append(False)  # `x != x` tests for nan
             elif isinstance(sign, ast.Is | ast.IsNot):
-                found.append(isinstance(sign, ast.IsNot))  # numbers are compared with None
+                found.append(isinstance(sign, ast.IsNot))  # a number is not None
             else:
                 name = type(sign).__name__
                 found.append(numbers.compared(self.b, name, number(left), number(other)))
@@ -411,7 +411,7 @@ class _Translator:
         return Number(together, "bool")
 
     def junction(self, all_of: bool, values: Sequence[ast.expr], scope: Scope) -> Any:
-        """`and` and `or`."""
+        """Emit `and` or `or`."""
         x = self.expression(values[0], scope)
         if len(values) == 1:
             return x
@@ -449,7 +449,7 @@ class _Translator:
         return self.join(ways)
 
     def alike(self, ways: Sequence[tuple[Any, int]]) -> list[tuple[Any, int]]:
-        """The same, with numbers of several types in a common one from the ends of their blocks."""
+        """The same values, with numbers of several types converted to a common one."""
         types = {type_of(x) or "" for x, _ in ways}
         if len(types) == 1 or "" in types or ("whole" in types and "float" not in types):
             return [*ways]
@@ -460,5 +460,5 @@ class _Translator:
         return found
 
     def truth(self, x: Any) -> Any:
-        """Whether a value is true; a Number where that is not known."""
+        """A bool for a known value, else a `Number` with its truth."""
         return numbers.to_bool(self.b, x) if isinstance(x, Number) else bool(x)

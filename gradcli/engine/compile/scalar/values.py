@@ -1,6 +1,4 @@
-"""The values and variables of a Python function during its translation: Python objects where they
-are known, `Number`s otherwise.
-"""
+"""Values and variables during translation: Python objects if known, else `Number`s."""
 
 from __future__ import annotations
 
@@ -18,7 +16,7 @@ from gradcli.engine.numerics.piecewise import pieces
 
 
 class Scope:
-    """A call of a function: its variables, where it ends and with what values."""
+    """A call of a function: its variables, the label of its end, and the values returned there."""
 
     def __init__(self, function: FunctionType, variables: dict[str, Any]) -> None:
         self.function = function
@@ -31,7 +29,7 @@ class Scope:
         self._outside = {name: cell.cell_contents for name, cell in free}
 
     def inner(self, variables: dict[str, Any]) -> Scope:
-        """The scope of a lambda that stands in this one."""
+        """The scope of a lambda in this one."""
         return Scope(self.function, {**self.variables, **variables})
 
     def look_up(self, name: str) -> Any:
@@ -42,7 +40,7 @@ class Scope:
 
 
 class Lambda:
-    """A lambda, where it stands."""
+    """A lambda with its scope."""
 
     def __init__(self, names: list[str], body: ast.expr, scope: Scope) -> None:
         self.names = names
@@ -59,19 +57,19 @@ class Method:
 
 
 def by_pieces(function: FunctionType) -> bool:
-    """Whether a function has its values from others, each for a piece of the numbers."""
+    """True if a function is piecewise: it calls `pieces`."""
     return pieces.__name__ in function.__code__.co_names
 
 
 def moves(x: Any) -> bool:
-    """Whether a value depends on what is known only when the code runs."""
+    """True if a value depends on numbers that are unknown until the code runs."""
     if isinstance(x, tuple | list):
         return any(map(moves, x))
     return isinstance(x, Number | Lambda)
 
 
 def evaluated(function: Callable[..., Any], *args: Any, **params: Any) -> Any:
-    """A call of what is known."""
+    """The result of a call with known arguments."""
     if any(map(moves, args)):
         raise Untranslatable("a number where something known must be")
     try:
@@ -81,7 +79,7 @@ def evaluated(function: Callable[..., Any], *args: Any, **params: Any) -> Any:
 
 
 def number(x: Any) -> Number:
-    """A number that is known, too, as an operand of the form."""
+    """A number, known or unknown, as an operand of the form."""
     found = x if isinstance(x, Number) else constant(x)
     if found is None:
         raise Untranslatable(f"{type(x).__name__} where a number of 64 bits must be")
@@ -89,30 +87,30 @@ def number(x: Any) -> Number:
 
 
 def constant(x: Any) -> Number | None:
-    """A Python number as an operand of the form; None of what is no number of 64 bits."""
+    """A Python number as an operand of the form; None if it is not a number of 64 bits."""
     if type(x) in (float, bool) or (type(x) is int and -(2**63) <= x < 2**63):
         return Number(x, TYPES[type(x)])
     return None
 
 
 def operand(x: Any) -> Any:
-    """An argument of a function that the library knows."""
+    """An argument for a hand-written form: a `Number` if it is a number."""
     found = x if isinstance(x, Number) else constant(x)
     return x if found is None else found
 
 
 def type_of(x: Any) -> str | None:
-    """The type of a value that is a number."""
+    """The type of a number; None for other values."""
     return x.type if isinstance(x, Number) else TYPES.get(type(x))
 
 
 def same(x: Any, y: Any) -> bool:
-    """Whether two known values are one, the zeros and nan, too."""
+    """True if two known values are the same, with signs of zeros and nan compared by their text."""
     return x is y or (type(x) is type(y) and repr(x) == repr(y))
 
 
 def bind(function: FunctionType, args: Sequence[Any], params: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of a call by the names of the function's parameters, with its defaults."""
+    """The arguments of a call by parameter, including defaults."""
     code, rest = function.__code__, dict(params)
     places = code.co_varnames[: code.co_argcount]
     keywords = code.co_varnames[len(places) : len(places) + code.co_kwonlyargcount]

@@ -116,7 +116,7 @@ class Binding:
 
     def drawn(self, draw: Draw) -> Any:
         """Return a tensor of random numbers, which a run draws before the code; or None."""
-        name = f"{len(self.draws)} drawn"  # which is no name of a program
+        name = f"{len(self.draws)} drawn"  # a name that no program can have
         self.draws.append((name, draw))
         sample = draw(self._random)
         if not isinstance(sample, Tensor):

@@ -259,7 +259,7 @@ class Calls:
             return bool(value) and all(map(self.are_tensors, value))
         return isinstance(value, (Cell, Vector, Tensor))
 
-    # --- what entries ask ------------------------------------------------------------------
+    # --- the host of the ops' entries ------------------------------------------------------
 
     def do(self, op: Op, args: Sequence[Any], params: Mapping[str, Any], site: Any = None) -> Any:
         """Do an op on numbers and tensors."""
@@ -358,7 +358,7 @@ class Calls:
         made: Vector = self._trace.tensors.made(cut, shape, visible=False)
         return made
 
-    # --- what stands behind a point ----------------------------------------------------------
+    # --- attributes and methods --------------------------------------------------------------
 
     def method(self, receiver: Any, name: str, args: Sequence[Any], keywords: Any) -> Any:
         """Return the result of `receiver.name(args)`."""
@@ -447,7 +447,7 @@ class Calls:
 
     def _detached(self, x: Cell) -> Cell:
         made = self._trace.cell(self._trace.cut(x.number))
-        made.frozen = made.whole = True  # they lie on the same memory
+        made.frozen = made.whole = True  # they share memory
         made.base = x, x.number
         return made
 

@@ -55,7 +55,7 @@ class OwnFunctions:
         self._call = call
         self._changes = changes
 
-    # --- what stands behind a point ------------------------------------------------------------
+    # --- attributes and methods ----------------------------------------------------------------
 
     def attribute(self, receiver: Own | Context, name: str) -> Any:
         """Return `receiver.name`."""
@@ -94,7 +94,7 @@ class OwnFunctions:
         if self._trace.depth != context.depth:
             raise self._trace.refused("something is put on `ctx` in a branch, a loop or a rule")
 
-    # --- what a function gives -----------------------------------------------------------------
+    # --- calls ---------------------------------------------------------------------------------
 
     def apply(self, function: Own, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
         """Return the result of `NAME.apply(args)`."""
@@ -130,7 +130,7 @@ class OwnFunctions:
         return tuple(numbers) if isinstance(out, tuple) else numbers[0]
 
     def _needs(self, value: Any) -> Any:
-        """Return whether an argument is a node of the graph."""
+        """Return True if an argument is a node of the graph."""
         links = self._trace.links(operand(number_in(value)))
         if not links.may:
             return False

@@ -110,7 +110,7 @@ class Specialized(Record):
         outputs: the structure of each wanted value.
         points: the numbers to differentiate by, in the order of the program.
         arrays: the tensors to differentiate by.
-        effort: the most that a run of it may take.
+        effort: a bound on the effort of a run.
         draws: the functions that draw the random numbers among the inputs, by name, in order.
     """
 
@@ -136,14 +136,14 @@ def specialize(
 
     Args:
         program: The program.
-        given: The inputs that a value is given for, and its shape; others have their defaults.
-        watched: The names that are differentiated, if they hold floats.
+        given: The inputs with a given value, and its shape; others have their defaults.
+        watched: The names to differentiate by, if they hold floats.
         wanted: The top-level names whose values are wanted; None for the program's result.
-        asked: Those of the watched names that the user has named, whose ints are made floats.
-        tensors: What becomes of tensors with dimensions: `Vectors` or `Arrays`.
+        asked: The watched names that the user has chosen; ints in them become floats.
+        tensors: The treatment of tensors with dimensions: `Vectors` or `Arrays`.
 
     Raises:
-        NotCompilable: If that cannot be said by a typed program.
+        NotCompilable: If it cannot be a typed program.
     """
     trace = Trace(program.main.span, tensors)
     trace.differentiates = bool(watched)
@@ -184,7 +184,7 @@ def _specialized(
             if binding.points or binding.arrays:
                 results = [_float(x, trace) for x in results]
             outputs = tuple(_tree(x, numbers) for x in results)
-    except GradError as error:  # what is known is refused, if the program gets there
+    except GradError as error:  # a run that gets there raises it, too
         raise NotCompilable(str(error), trace.span) from None
     except RecursionError:
         raise NotCompilable("it is nested too deeply", trace.span) from None

@@ -265,7 +265,7 @@ class Statements:
         flow = self._split(i, frame)
         if frame.slots.get(slot) is part:
             frame.slots[slot] = held
-            if held is MISSING:  # it is a name of a frame around
+            if held is MISSING:  # a name of an enclosing frame
                 del frame.slots[slot]
         return flow
 
@@ -396,9 +396,9 @@ class Statements:
             return value
         if value.dtype not in DTYPES.values():
             raise self._trace.refused(f"a tensor of {value.dtype}")
-        data = value.data  # which is an array where it lies on that of another
+        data = value.data  # an array if it shares the memory of one
         made = self._trace.cell(data if type(data) in NUMBERS else data.item())
-        made.frozen = True  # it may be an item of another, on the memory of that
+        made.frozen = True  # an item of another tensor shares its memory
         return made
 
     def _augmented(self, i: ir.Augment, frame: Frame) -> Any:
@@ -522,7 +522,7 @@ class Statements:
         if is_known(value) and is_known(spec) and not isinstance(value, Tensor):
             return format_value(value, i.conversion, spec)
         if isinstance(value, Cell) and not i.conversion:
-            value = value.number  # whose format it takes, be there a node or not
+            value = value.number  # formatted as a number, also in a graph
         return self._texts.text(
             lambda given: format_value(given[0], i.conversion, given[1]), [value, spec]
         )
@@ -561,7 +561,7 @@ class Statements:
             missing = self._operators.negation(value.assigned)
             self._trace.leave(missing, f"{self.name(slot)} may have no value")
             value = value.value
-            if holder is frame:  # a name around it may be read on another way, too
+            if holder is frame:  # a name of an enclosing frame may be read on another path, too
                 frame.slots[slot] = value
         if value is MISSING:
             raise self._trace.refused(f"{self.name(slot)} has no value")

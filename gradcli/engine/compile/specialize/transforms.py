@@ -214,7 +214,7 @@ class Transforms:
             raise self._trace.refused("another number of directions than inputs")
         return several(v)
 
-    # --- what they share -----------------------------------------------------------------------
+    # --- shared steps --------------------------------------------------------------------------
 
     def _function(self, function: Any, call: OfFunction) -> Transform:
         if not isinstance(function, (Closure, Transform, ir.Builtin)):

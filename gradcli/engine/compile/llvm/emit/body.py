@@ -29,7 +29,7 @@ _WORD = 8
 
 
 class Body:
-    """Writes the function `call`."""
+    """Emits the LLVM function `call`."""
 
     def __init__(self, primitives: Primitives, stacks: dict[int, int]) -> None:
         self.w = Writer("leave0")
@@ -63,18 +63,18 @@ class Body:
         return [f"{head} nounwind noinline {{", "entry:", *w.lines, "}"]
 
     def enter(self) -> None:
-        """Write the code at the start of the function."""
+        """Emit the code at the start of the function."""
 
     def complete(self) -> None:
         """Insert the code that depends on the whole function."""
 
     def whole(self, block: Block) -> None:
-        """Write the program's block and store its results in `%out`."""
+        """Emit the program's block, and store its results in `%out`."""
         for k, x in enumerate(self.block(block)):
             write_word(self.w, x, slot(self.w, "%out", k))
 
     def block(self, block: Block) -> list[Number]:
-        """Write a block and return its results."""
+        """Emit a block and return its results."""
         for i in block.body:
             self.instruction(i)
         return [self.operand(x) for x in block.results]
@@ -179,11 +179,11 @@ class Body:
         return [self.operand(x) for x in i.initial]
 
     def turn(self, i: Loop) -> tuple[Number, list[Number], list[tuple[str, str, str, str]]]:
-        """Write a turn of a loop.
+        """Emit a turn of a loop.
 
         Returns:
-            Whether there is another turn, the next values of the loop-carried variables, and
-            further carried values of the code: type, name, first value and next value.
+            The test for another turn, the next values of the loop-carried variables, and further
+                carried values of the code: type, name, first value and next value.
         """
         again, *following = self.block(i.body)
         return again, following, []
@@ -204,7 +204,7 @@ class Body:
             write_word(self.w, x, slot(self.w, base, k))
 
     def room_on(self, stack: int, need: int) -> str:
-        """Push bytes on a stack, which may grow; the address of the first of them."""
+        """Push bytes on a stack, which may grow; returns the address of the first byte."""
         w = self.w
         self.waits = True
         top = w.put(f"load ptr, ptr %top{stack}")
@@ -224,7 +224,7 @@ class Body:
         return base
 
     def taken_from(self, stack: int, size: int) -> str:
-        """Pop bytes from a stack; the address of the first of them."""
+        """Pop bytes from a stack; returns the address of the first byte."""
         w = self.w
         top = w.put(f"load ptr, ptr %top{stack}")
         base = w.put(f"getelementptr i8, ptr {top}, i64 {-size}")

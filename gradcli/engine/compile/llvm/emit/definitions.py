@@ -1,4 +1,4 @@
-"""The ops' values on numbers as LLVM functions, each made once for all modules of a process."""
+"""Make LLVM functions of the ops' values on numbers, each once for all modules of a process."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from gradcli.engine.compile.scalar.form import Branch
 from gradcli.engine.compile.scalar.forms import Forms, Unknown
 from gradcli.record import Record
 
-_MOST = 1 << 12  # calls whose functions are kept
+_MOST = 1 << 12  # functions that are kept
 
 
 class Defined(Record):
-    """A function on numbers for modules to define.
+    """A function on numbers that modules may define.
 
     Fields:
         definition: its text.
-        pieces: the names of the functions by pieces that it calls, and of those that they call.
-        bails: whether it may bail out.
-        is_plain: whether it neither bails out nor branches.
+        pieces: the names of the piecewise functions that it calls, directly or indirectly.
+        bails: True if it may bail out.
+        is_plain: True if it neither bails out nor branches.
     """
 
     __slots__ = ("definition", "pieces", "bails", "is_plain")
@@ -40,9 +40,7 @@ _BY_CALL: dict[Any, Defined | None] = {}
 def call_key(
     function: Callable[..., Any], args: Sequence[Any], params: Mapping[str, Any], type: str
 ) -> Any:
-    """The key of a call: the function, the types of its numbers, the constants and the type of
-    its value.
-    """
+    """The cache key of a call: the function, the types of numbers, constants and the type."""
     signature = tuple(a.type if isinstance(a, Number) else repr(a) for a in args)
     return function, signature, repr(sorted(params.items())) if params else "", type
 
@@ -50,7 +48,7 @@ def call_key(
 def defined(
     function: Callable[..., Any], args: Sequence[Any], params: Mapping[str, Any], type: str
 ) -> Defined | None:
-    """The function that a call needs, None if it has no scalar form."""
+    """The function for a call, or None if it has no scalar form."""
     key = call_key(function, args, params, type)
     if key not in _BY_CALL:
         made = _made(function, args, params, type)
@@ -62,7 +60,7 @@ def defined(
 
 
 def piece(name: str) -> Definition:
-    """A function by pieces."""
+    """The definition of a piecewise function."""
     found = _PIECES.get(name)
     if found is None:
         found = _PIECES[name] = definition(_FORMS.piecewise[name])

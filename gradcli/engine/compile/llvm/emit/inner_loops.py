@@ -1,6 +1,6 @@
-"""NumPy's inner loops: calls of them, and what notes down which of them an op on arrays needs.
+"""Calls of NumPy's inner loops, and numbers that record which ones an op on arrays needs.
 
-The layout in NumPy's public header tells their addresses.
+Their addresses are found by the layout in NumPy's public header.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ BY_EXPONENT = {2.0: np.square, 1.0: np.positive, 0.5: np.sqrt, -1.0: np.reciproc
 
 
 class _Struct(ctypes.Structure):
-    """What NumPy's public header says of its functions, behind the head of the object."""
+    """The fields of a NumPy function after the object's head, as in NumPy's public header."""
 
     _fields_ = (
         ("nin", ctypes.c_int),
@@ -39,7 +39,7 @@ class _Struct(ctypes.Structure):
 
 @cache
 def types_of(ufunc: Any, types: tuple[str, ...]) -> tuple[str, ...]:
-    """The types that a function takes numbers of these types as, and that of its result."""
+    """The types to which a NumPy function converts numbers of these types, and its result's."""
     try:
         found = ufunc.resolve_dtypes((*(np.dtype(DTYPES[t]) for t in types), None))
         return tuple(TYPE_OF[dtype] for dtype in found)
@@ -49,9 +49,7 @@ def types_of(ufunc: Any, types: tuple[str, ...]) -> tuple[str, ...]:
 
 @cache
 def inner_loop(ufunc: Any, types: tuple[str, ...]) -> tuple[int, int]:
-    """The address of the loop of a function for numbers of these types, the last those of its
-    results, and that of its data.
-    """
+    """The address of a NumPy function's loop, and of its data; the last type is the result's."""
     struct = _Struct.from_address(id(ufunc) + object.__basicsize__)
     known = (ufunc.nin, ufunc.nout, ufunc.nargs, ufunc.ntypes)
     *taken, result = (np.dtype(DTYPES[t]).char for t in types)
@@ -67,7 +65,7 @@ def inner_loop(ufunc: Any, types: tuple[str, ...]) -> tuple[int, int]:
 
 
 def call_loop(w: Writer, loop: tuple[int, int], sizes: str, steps: str) -> None:
-    """Write a call of an inner loop on the arrays whose addresses are in `%at`."""
+    """Emit a call of an inner loop on the arrays whose addresses are in `%at`."""
     address, data = loop
     w.do(
         f"call void inttoptr (i64 {address} to ptr)(ptr %at, ptr {sizes}, ptr {steps}, "
@@ -76,7 +74,7 @@ def call_loop(w: Writer, loop: tuple[int, int], sizes: str, steps: str) -> None:
 
 
 class Noted(NDArrayOperatorsMixin):
-    """Base of what an op's function on arrays is called with, to note down what it does to them."""
+    """Base of numbers and arrays that record what an op's NumPy function does to them."""
 
     __slots__ = ()
 
@@ -89,7 +87,7 @@ class Noted(NDArrayOperatorsMixin):
         raise NotImplementedError
 
     def done(self, ufunc: Any, args: Sequence[Any]) -> Any:
-        """The result of one of NumPy's functions of each element."""
+        """The result of an element-wise NumPy function."""
         raise NotImplementedError
 
     def item(self) -> Any:

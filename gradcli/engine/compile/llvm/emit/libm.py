@@ -1,5 +1,5 @@
-"""The addresses of the functions of the C library that Python's `math` calls. LLVM gets addresses
-rather than names, so that it replaces no call by another, such as `pow(x, 2)` by `x * x`.
+"""Find the addresses of the C functions that Python's `math` calls. LLVM gets addresses instead of
+names, so that it replaces no call, such as `pow(x, 2)` by `x * x`.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ _TRIED = (0.1, 0.37, 0.75, 0.9, 1.3, 2.6, 7.2, 33.3, 0.0123)
 
 
 def from_library(name: str, args: Sequence[str]) -> str:
-    """A call of a function of the C library on doubles."""
+    """A call of a C function on doubles."""
     said = ", ".join(f"double {a}" for a in args)
     return f"call double inttoptr (i64 {address(name, len(args))} to ptr)({said}) {PURE}"
 
 
 def address_of(function: Any) -> int:
-    """The address of a function of C; `ctypes.cast` would tie it to itself."""
+    """The address of a C function; `ctypes.cast` would make a reference cycle."""
     return ctypes.c_size_t.from_address(ctypes.addressof(function)).value
 
 
 @cache
 def address(name: str, count: int) -> int:
-    """The address of a function of the C library of so many doubles.
+    """The address of the C function of a name with `count` doubles as arguments.
 
     Raises:
-        Untranslatable: If it has none that is that of `math`.
+        Untranslatable: If the C library lacks it, or `math` calls another one.
     """
     for library in _LIBRARIES:
         try:

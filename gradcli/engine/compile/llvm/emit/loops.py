@@ -50,10 +50,10 @@ _PLAIN = {
 
 
 class Loops:
-    """The inner loops that a module calls, each as a function of numbers.
+    """The inner loops that a module calls, each wrapped in a function on numbers.
 
     Fields:
-        lines: their text.
+        lines: the text of these functions.
     """
 
     def __init__(self) -> None:
@@ -68,10 +68,10 @@ class Loops:
         wide: Sequence[bool],
         params: Mapping[str, Any],
     ) -> Number:
-        """Write what an op on arrays gives one of their elements.
+        """Emit the value of an op on arrays for one element.
 
         Raises:
-            Untranslatable: If that is not done by loops alone.
+            Untranslatable: If inner loops alone do not give it.
         """
         given = [
             _Traced(self, w, _said(x), is_wide) if is_wide or isinstance(x, Number) else x
@@ -88,7 +88,7 @@ class Loops:
         return found.number
 
     def done(self, w: Writer, ufunc: Any, args: Sequence[Number], wide: Sequence[bool]) -> Number:
-        """Write the value of one of NumPy's functions."""
+        """Emit the value of a NumPy function."""
         types = [a.type for a in args]
         if ufunc in _PLAIN and set(types) == {"float"}:
             primitive = _PLAIN[ufunc]
@@ -103,7 +103,7 @@ class Loops:
         return w.number(type_, f"call {TYPES[type_]} {name}({said})")
 
     def product(self, w: Writer, args: Sequence[Any]) -> Number:
-        """Write the inner product of two vectors."""
+        """Emit the inner product of two vectors."""
         numbers = [_said(x) for x in args]
         key = (np.matmul, len(numbers))
         if key not in self._names:
@@ -139,14 +139,14 @@ def _text(
 
 
 def _product_text(name: str, count: int) -> list[str]:
-    """A function that lets NumPy multiply two vectors, which it is given element by element."""
+    """A function that stores two vectors, given as numbers, and lets NumPy multiply them."""
     w = Writer("")
     w.array("%x", "double", [f"%a{k}" for k in range(2 * count)])
     w.do("%r = alloca double")
     w.array("%at", "ptr", ["%x", w.put(f"getelementptr double, ptr %x, i64 {count}"), "%r"])
     w.array("%sizes", "i64", [1, 1, count, 1])
     bytes_ = SIZES["float"]
-    steps = [0, 0, 0, 0, bytes_, bytes_, 0, 0, 0]  # of what is missing in a vector, none
+    steps = [0, 0, 0, 0, bytes_, bytes_, 0, 0, 0]  # 0 for missing dimensions
     w.array("%steps", "i64", steps)
     call_loop(w, inner_loop(np.matmul, ("float",) * 3), "%sizes", "%steps")
     types = ["float"] * (2 * count)
@@ -158,7 +158,7 @@ def _to_float(w: Writer, x: Number) -> Number:
 
 
 def _is(w: Writer, x: Number, known: float) -> str:
-    """Whether a number is the one that is known; code leaves if an int is no float."""
+    """Emit a comparison with a known number; code bails out if an int is not exact as a float."""
     if x.type == "int":
         w.fail(put(w, "int_is_inexact", x.text))
     return put(w, "float_eq", _to_float(w, x).text, _said(known).text)
@@ -172,7 +172,7 @@ def _said(x: Any) -> Number:
 
 
 class _Traced(Noted):
-    """A number that writes down which of NumPy's functions are done to it."""
+    """A number that emits the NumPy functions applied to it."""
 
     def __init__(self, loops: Loops, w: Writer, number: Number, wide: bool) -> None:
         self.loops = loops
@@ -203,7 +203,7 @@ class _Traced(Noted):
         return self._of(found)
 
     def _operand(self, x: Any) -> _Traced:
-        """An operand; beside a float an int is one."""
+        """An argument as a traced number; an int becomes a float next to one."""
         if isinstance(x, _Traced):
             return x
         if isinstance(x, np.generic):
@@ -231,7 +231,7 @@ class _Traced(Noted):
         return self._of(self.w.number(a.type, said))
 
     def _of(self, number: Number) -> _Traced:
-        """A number that has come about."""
+        """A new traced number."""
         return _Traced(self.loops, self.w, number, wide=True)
 
     def __pow__(self, exponent: Any) -> Any:

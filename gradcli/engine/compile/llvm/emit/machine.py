@@ -10,12 +10,12 @@ import llvmlite.binding as llvm
 
 from gradcli.engine.compile.typed import NotCompilable
 
-_POINTER = 8  # bytes, as of every number that code and Python share
+_POINTER = 8  # bytes of each number that code and Python share
 
 
 class Machine:
-    """A module as machine code: its functions `call` and `rows`, which run without Python's lock.
-    The code is there as long as this is.
+    """Machine code of a module: its functions `call` and `rows`, which run without Python's lock.
+    The code lives as long as this object.
 
     Fields:
         effort: LLVM's optimization level: 1 allocates registers well, 0 compiles in a third of the
@@ -29,7 +29,7 @@ class Machine:
         module = llvm.parse_assembly(text)
         target = llvm.Target.from_default_triple().create_target_machine(
             cpu=llvm.get_host_cpu_name(),
-            features=llvm.get_host_cpu_features().flatten(),  # of a virtual machine, maybe fewer
+            features=llvm.get_host_cpu_features().flatten(),  # a virtual machine may lack some
             opt=effort,
         )
         module.triple = target.triple

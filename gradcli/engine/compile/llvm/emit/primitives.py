@@ -1,4 +1,4 @@
-"""The ops' values on numbers as pieces of a module in LLVM's language."""
+"""Emit calls of ops' values on numbers."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ _IN_C: dict[str, Any] = {
 
 
 class Primitives:
-    """Calls of functions on numbers. A function with a scalar form is defined once for each types
-    of arguments, and for each constants among them if its form depends on these; any other is
-    called in Python.
+    """Calls of functions on numbers. A function with a scalar form is defined once for each
+    combination of argument types, and of constants if its form depends on them. Any other function
+    is called in Python.
 
     Fields:
-        lines: the functions of the module that are called, and those that they call.
-        loops: those that call NumPy's inner loops, where there are any.
-        kept: the functions in Python, as ctypes makes them for C.
-        raised: what was raised in them that is no error of theirs, by thread.
+        lines: definitions of the functions that the module calls.
+        loops: the functions that call NumPy's inner loops, None if there are none.
+        kept: Python functions wrapped by ctypes for C.
+        raised: by thread: an exception in them that must not be swallowed.
     """
 
     def __init__(self) -> None:
@@ -61,7 +61,7 @@ class Primitives:
         params: Mapping[str, Any],
         type: str,
     ) -> Number:
-        """Write a call of a function with numbers as arguments and a value of that type."""
+        """Emit a call of a function with numbers as arguments and a value of a type."""
         if not any(isinstance(a, Number) for a in args):
             return _constant(w, function, args, params, type)
         key = call_key(function, args, params, type)
@@ -92,7 +92,7 @@ class Primitives:
         return _Written(name, type, found.bails, takes_constants)
 
     def _name(self, found: Definition, name: str, attributes: str | None = None) -> str:
-        """The name of a function of the module, which gets this one if it is new."""
+        """The name of a function in the module; a new function is added under `name`."""
         if found not in self._names:
             self._names[found] = name
             self.lines += found.named(name, attributes)
@@ -105,8 +105,8 @@ class Primitives:
         params: Mapping[str, Any],
         type: str,
     ) -> _Primitive:
-        """A function that calls NumPy's inner loops: what an op on arrays gives one element, or the
-        inner product of two vectors.
+        """A function that calls NumPy's inner loops, for one element of an op on arrays or for an
+        inner product.
         """
         inner = Writer("leave")
         types = [a.type for a in args if isinstance(a, Number)]
@@ -127,7 +127,7 @@ class Primitives:
     def _alone(
         self, w: Writer, args: Sequence[Any], of: str, wide: Sequence[bool], known: Any = ()
     ) -> Number:
-        """Write what the op `of` on arrays gives one element."""
+        """Emit the value of the op `of` on arrays for one element."""
         try:
             return self._with_loops().call(w, ops[of].value.array, args, wide, dict(known))
         except Untranslatable:
@@ -165,7 +165,7 @@ class Primitives:
                 r = function(*given, **known)
             except Exception:
                 return failed
-            except BaseException as other:  # of the one who waits for the code
+            except BaseException as other:  # raised again in the calling thread
                 raised[get_ident()] = other
                 return failed
             return r if r.__class__ is wanted else failed
@@ -184,7 +184,7 @@ class _Primitive:
 
 
 class _Written(_Primitive):
-    """A function of the module."""
+    """A function defined in the module."""
 
     def __init__(self, name: str, type: str, bails: bool, takes_constants: bool = False) -> None:
         self.name = name
@@ -232,7 +232,7 @@ def _constant(
     params: Mapping[str, Any],
     type: str,
 ) -> Number:
-    """The value of a call of constants, computed now; code that has none bails out."""
+    """The value of a call with constants, computed now; code bails out if it has none."""
     try:
         r = function(*args, **params)
     except Exception:

@@ -1,4 +1,4 @@
-"""The scalar form as LLVM's text."""
+"""Print the scalar form as LLVM text."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ _TEXTS: dict[str, tuple[str, ...]] = {
 
 
 def put(w: Writer, primitive: str, *args: str) -> str:
-    """Write a primitive of the form; the name of its value."""
+    """Emit a primitive of the form and return the name of its value."""
     last = ""
     for line in _TEXTS[primitive]:
         last = w.put(line.format(*args, last=last))
@@ -98,10 +98,10 @@ def name_of(function: str) -> str:
 
 
 def definition(function: Function) -> Definition:
-    """The text of a function.
+    """The definition of a function.
 
     Raises:
-        Untranslatable: If it calls what the C library does not have.
+        Untranslatable: If it calls a function that the C library lacks.
     """
     made = _Printer(function)
     types = [p.type for p in function.params]
@@ -120,7 +120,7 @@ class _Printer:
                 self.w.lines[hole:hole] = self._merges(block)
 
     def _block(self, block: Block) -> int:
-        """Write a block but for its merges; at which line they go."""
+        """Emit a block without its merges, and return the line number where these belong."""
         w = self.w
         if block.label:
             w.start(f"s{block.label}")
@@ -158,7 +158,7 @@ class _Printer:
                 w.fail(self._text(when))
 
     def _edge(self, edge: Edge) -> str:
-        """The label of the block that an edge leads to from the one that is being written."""
+        """The label of an edge's target; records the edge for the merges there."""
         self._ways.setdefault(edge.label, []).append((self.w.block, edge))
         return f"s{edge.label}"
 

@@ -20,12 +20,12 @@ BASE, END, TOP, _EACH = range(4)
 
 
 def of_stack(k: int, field: int) -> int:
-    """The word of a field of stack k."""
+    """The index of the word for a field of stack k."""
     return _FIRST + _EACH * k + field
 
 
 def count(stacks: int) -> int:
-    """The number of words with so many stacks."""
+    """The number of words for so many stacks."""
     return of_stack(stacks, 0)
 
 

@@ -1,4 +1,4 @@
-"""Write the LLVM text of one function."""
+"""Write the LLVM text of a function."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ WIDE = 8
 
 RARE = ", !prof !0"
 
-_SMALL = 40  # lines of a function that is inlined where it is called
+_SMALL = 40  # lines of a function that LLVM may inline
 
 
 def llvm_type(type: str) -> str:
-    """LLVM's type of a value: of an array its address."""
+    """LLVM's type of a value; an array is an address."""
     return TYPES.get(type, "ptr")
 
 
@@ -31,7 +31,7 @@ def vector_type(type: str, width: int) -> str:
 
 
 class Number:
-    """A number that is known when the code runs: its LLVM name or constant, and its type."""
+    """A number that is unknown until the code runs: its LLVM name or constant, and its type."""
 
     __slots__ = ("text", "type")
 
@@ -41,13 +41,13 @@ class Number:
 
 
 class Writer:
-    """Writes instructions in static single assignment form, block by block.
+    """Writes instructions in static single-assignment form, block by block.
 
     Fields:
-        block: the label of the block that is being written.
-        ended: whether it has its last instruction.
+        block: the label of the open block.
+        ended: True if it has its last instruction.
         leave: the label of the code that bails out.
-        leaves: whether any code jumps there.
+        leaves: True if any code jumps there.
     """
 
     def __init__(self, leave: str) -> None:
@@ -60,27 +60,27 @@ class Writer:
         self._names = 0
 
     def name(self) -> str:
-        """A name that nothing has."""
+        """An unused name."""
         self._names += 1
         return f"%t{self._names}"
 
     def label(self) -> str:
-        """A label that no block has."""
+        """An unused label."""
         self._names += 1
         return f"b{self._names}"
 
     def do(self, line: str) -> None:
-        """Write an instruction without a result."""
+        """Emit an instruction without a result."""
         self.lines.append(f"  {line}")
 
     def put(self, instruction: str) -> str:
-        """Write an instruction; the name of its result."""
+        """Emit an instruction, and return the name of its result."""
         name = self.name()
         self.lines.append(f"  {name} = {instruction}")
         return name
 
     def number(self, type: str, instruction: str) -> Number:
-        """Write an instruction whose result is a number of a type."""
+        """Emit an instruction whose result is a number of a type."""
         return Number(self.put(instruction), type)
 
     def read_element(self, type: str, at: str) -> Number:
@@ -113,19 +113,19 @@ class Writer:
         return self.put(f"shufflevector {type} {first}, {type} poison, {places}")
 
     def start(self, label: str) -> None:
-        """Begin a block."""
+        """Open a block."""
         self.lines.append(f"{label}:")
         self.block = label
         self.blocks += 1
         self.ended = False
 
     def go(self, label: str) -> None:
-        """End the block: on to another one."""
+        """End the block with a jump."""
         self.do(f"br label %{label}")
         self.ended = True
 
     def branch(self, test: str, yes: str, no: str, weights: str = "") -> None:
-        """End the block: on to one of two."""
+        """End the block with a branch."""
         self.do(f"br i1 {test}, label %{yes}, label %{no}{weights}")
         self.ended = True
 
@@ -155,8 +155,8 @@ class Writer:
         return self.number(type, f"extractvalue {pair} {both}, 0")
 
     def function(self, types: Sequence[str], result: Number, pair: bool) -> Definition:
-        """The function with what has been written, of parameters `%a0` and so on of these types,
-        which gives a number; with a `pair` it gives that and whether it has bailed out.
+        """The finished function, with parameters `%a0` and so on. With `pair` it returns the result
+        and a flag: true if it bailed out.
         """
         inline = len(self.lines) <= _SMALL
         given = TYPES[result.type]
@@ -175,9 +175,7 @@ class Writer:
 
 
 class Definition:
-    """A function that a module may define under any name, and inline where it is called if it is
-    small.
-    """
+    """A function that a module may define under any name; a small one is inlined at its calls."""
 
     __slots__ = ("_given", "_inline", "_lines", "_takes")
 
@@ -188,7 +186,7 @@ class Definition:
         self._inline = inline
 
     def named(self, name: str, attributes: str | None = None) -> list[str]:
-        """Its lines, under this name."""
+        """Its lines, under a name."""
         if attributes is None:
             attributes = "alwaysinline" if self._inline else "noinline"
         head = f"define internal {self._given} {name}({self._takes}) nounwind {attributes}"
@@ -196,7 +194,7 @@ class Definition:
 
 
 def constant(x: Any) -> Number | None:
-    """A Python number as LLVM writes it; None of what is no number of 64 bits."""
+    """A Python number in LLVM's notation; None if it is not a number of 64 bits."""
     if type(x) is float:
         return Number(f"0x{struct.pack('>d', x).hex().upper()}", "float")
     if type(x) is bool:

@@ -61,7 +61,7 @@ class Arrays:
         if x.dtype not in DTYPES.values() or not x.data.size:
             raise self._trace.refused(f"a tensor of {x.data.size} elements of {x.dtype}")
         found: Cell = self._trace.cell(self._trace.held(x.data), visible=visible)
-        found.frozen = True  # it may lie on the memory of others
+        found.frozen = True  # it may share the memory of others
         return found
 
     def is_dense(self, x: Symbol) -> bool:
@@ -101,7 +101,7 @@ class Arrays:
 
     def laid_as(self, number: Any, other: Any) -> Any:
         """Return a number or array in the memory layout of the one that it replaces."""
-        if not is_whole(number) or number.ndim < 2:  # of own memory those have but one order
+        if not is_whole(number) or number.ndim < 2:  # one dimension has only one layout
             return number
         if self.is_dense(number) and self.is_dense(other):
             return number
@@ -117,7 +117,7 @@ class Arrays:
         made = each_of(found, lambda x, k: self._owned(op, x, args, k))
         if isinstance(found, tuple):
             for x, own in zip(found, made, strict=True):
-                if isinstance(own, Cell) and x.frozen:  # it may lie on the memory of another
+                if isinstance(own, Cell) and x.frozen:  # it may share the memory of another
                     own.frozen = True
         return made
 

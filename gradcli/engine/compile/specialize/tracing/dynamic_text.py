@@ -22,7 +22,7 @@ class Texts:
 
     def text(self, make: Callable[[Sequence[Any]], str], values: Sequence[Any]) -> Text:
         """Return the text made from values."""
-        self._numbers(values)  # which tells what has no text
+        self._numbers(values)  # raises if it has no text
         return Text(make, values)
 
     def tell(self, make: Callable[[Sequence[Any]], str], values: Sequence[Any]) -> None:

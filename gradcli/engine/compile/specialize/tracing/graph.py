@@ -311,7 +311,7 @@ class Graph:
             raise trace.refused("a gradient is of another type than its tensor")
         return number
 
-    # --- what stands against a pass ------------------------------------------------------------
+    # --- graphs that a pass refuses ------------------------------------------------------------
 
     def _hold_inside(self, program: Program, points: set[int], leading: Activity) -> None:
         """Refuse a graph that begins outside the open block."""

@@ -26,7 +26,7 @@ class Liveness:
 
     def __init__(self, function: ir.Function, at_end: Slots) -> None:
         captured = (f.captures for f in visit.functions_in(function.body))
-        self._captured = _NONE.union(*captured)  # what functions inside read, they may at any time
+        self._captured = _NONE.union(*captured)  # inner functions may read these at any time
         self.after: dict[int, Slots] = {}
         self.heads: dict[int, Slots] = {}
         self._block(function.body, at_end, _NONE, _NONE)

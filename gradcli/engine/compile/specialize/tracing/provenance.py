@@ -42,7 +42,7 @@ class Links(Record):
 
 NONE = Links(frozenset(), frozenset())
 _LEAF = -1
-_OF_LEAVES = Links(frozenset({_LEAF}), frozenset({_LEAF}))  # which leaf it is, nobody asks
+_OF_LEAVES = Links(frozenset({_LEAF}), frozenset({_LEAF}))  # which leaf does not matter
 
 
 class Connections:

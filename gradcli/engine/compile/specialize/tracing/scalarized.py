@@ -51,7 +51,7 @@ class Vectors:
         """Return a tensor of these numbers; a 0-d one if it has no dimensions."""
         if not shape:
             found = self._trace.cell(numbers[0], visible=visible)
-            found.frozen = True  # it may lie on the memory of others
+            found.frozen = True  # it may share the memory of others
             return found
         if not 0 < len(numbers) <= MOST:
             raise self._too_large(len(numbers))
@@ -110,7 +110,7 @@ class Vectors:
     def _refused(self, op: Op) -> Exception:
         return self.refused(f"`{op.name}` of a tensor with dimensions")
 
-    # --- elements that are taken -------------------------------------------------------------
+    # --- moved elements ----------------------------------------------------------------------
 
     def _moved(self, op: Op, x: Any, params: Mapping[str, Any]) -> Any:
         """Return some of the elements, in another order or shape."""
@@ -157,7 +157,7 @@ class Vectors:
                 raise self._refused(op)
         found = [
             self._trace.do(done, [column[k] for column in columns], known)
-            for k in reversed(range(count))  # a pass back visits the first element first
+            for k in reversed(range(count))  # a pass visits the first one first
         ][::-1]
         types = {number_type(x) for x in found}
         dtype = op.statics.dtype(*args, **params) if callable(op.statics.dtype) else None
@@ -199,7 +199,7 @@ class Vectors:
         share(ops.spread(number), sum_order(count))
         return found
 
-    # --- what entries ask --------------------------------------------------------------------
+    # --- the host of the ops' entries --------------------------------------------------------
 
     def total(self, x: Any) -> Any:
         """Return the sum of the elements."""
@@ -233,7 +233,7 @@ class Vectors:
         if dim != 0 or not all(is_number(x) and number_type(x) == "float" for x in found):
             raise self.refused("tensors are put together that are no single floats")
         numbers = []
-        for k in reversed(range(len(found))):  # a pass back visits the first element first
+        for k in reversed(range(len(found))):  # a pass visits the first one first
             made: Any = self._trace.point(found[k])
             for other in (x for j, x in enumerate(found) if j != k and isinstance(x, Symbol)):
                 made = ops.among(made, other)

@@ -1,4 +1,4 @@
-"""How many random programs the whole run tries, and how many `pytest -m long` by hand."""
+"""The number of random programs that tests try: in every run, and with `pytest -m long`."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The places of the compiler that give up, and the caches with a key, by the syntax tree; and the
-table bail_outs.toml, which names for each a test that reaches it.
+"""Finds the places where the compiler gives up and the caches with a key in the syntax tree, and
+reads bail_outs.toml, which names a test that reaches each of them.
 """
 
 import ast
@@ -22,7 +22,7 @@ from gradcli.engine.compile.typed import NotCompilable
 
 TABLE = ROOT / "tests" / "support" / "programs" / "bail_outs.toml"
 GIVING_UP = {"Left", "NotCompilable", "Untranslatable"}
-_FRAMES = 4  # between a place and the error that it makes, as where `refused` stands between them
+_FRAMES = 4  # functions between a place and its error, such as `refused`
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -43,7 +43,7 @@ def texts() -> dict[str, str]:
 
 @cache
 def errors() -> frozenset[str]:
-    """The names of the errors that give up, with the classes made from them."""
+    """The names of the errors with which code gives up, subclasses included."""
     bases = {
         node.name: {base.id for base in node.bases if isinstance(base, ast.Name)}
         for text in texts().values()
@@ -57,20 +57,20 @@ def errors() -> frozenset[str]:
 
 
 def bail_outs() -> list[Place]:
-    """Every call that makes an error that gives up, or code that raises one."""
+    """Every call that makes such an error, or code that raises one."""
     names = errors()
     return _places(lambda tree: _giving_up(tree, names))
 
 
 def keyed_caches() -> list[Place]:
-    """Every function that keeps its results by its arguments, and every entry that is put into a
-    dictionary of an object or a module where the same function looks for the same key.
+    """Every cached function, and every store into a dictionary of an object or module by a key that
+    the same function looks up.
     """
     return _places(_keyed)
 
 
 def table() -> dict[str, dict[str, str]]:
-    """The table: names of places and of the tests that reach them."""
+    """The table: for each place the test that reaches it."""
     return tomllib.loads(TABLE.read_text("utf-8"))
 
 
@@ -87,7 +87,7 @@ def _places(find) -> list[Place]:
 
 
 def _within(node: ast.AST, at: str, find) -> Iterator[tuple[str, str, ast.AST]]:
-    """What is found in a tree, each with the function where it stands."""
+    """The finds in a tree, each with the name of the enclosing function."""
     for says, found in find(node):
         yield at, says, found
     for child in ast.iter_child_nodes(node):
@@ -104,7 +104,7 @@ def _giving_up(node: ast.AST, names: frozenset[str]) -> Iterator[tuple[str, ast.
     is_error = isinstance(called, ast.Name) and called.id in names
     if is_error or (isinstance(called, ast.Attribute) and called.attr == "refused"):
         yield _text(said), node
-    elif isinstance(said, ast.Constant) and said.value == "Left":  # code that raises it
+    elif isinstance(said, ast.Constant) and said.value == "Left":  # generated code that raises it
         yield "Left", node
 
 
@@ -141,7 +141,7 @@ def _is_store(node: ast.Name) -> bool:
 
 
 def _looked_up(node: ast.AST) -> Iterator[tuple[str, str]]:
-    """What is looked for by `kept.get(key)`, `key in kept` or in a `try`."""
+    """The dictionary and key of `kept.get(key)`, of `key in kept` or of a lookup in a `try`."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         if node.func.attr == "get" and node.args:
             yield ast.unparse(node.func.value), ast.unparse(node.args[0])
@@ -155,7 +155,7 @@ def _looked_up(node: ast.AST) -> Iterator[tuple[str, str]]:
 
 @contextmanager
 def reached() -> Iterator[set[str]]:
-    """The names of the places that give up while the context is open."""
+    """The names of the places that are reached while the context is open."""
     found: set[str] = set()
 
     def new(error: type[Exception], *args: Any, **named: Any) -> Exception:
@@ -181,7 +181,7 @@ def reached() -> Iterator[set[str]]:
 def _at() -> dict[tuple[str, int], list[str]]:
     """The names of the places by file and line."""
     named: dict[tuple[str, int], list[str]] = {}
-    package = Path(gradcli.__file__).parent  # which may be installed elsewhere
+    package = Path(gradcli.__file__).parent  # the package may be installed elsewhere
     for place in bail_outs():
         for line in place.lines:
             named.setdefault((str(package / place.file), line), []).append(place.name)

@@ -1,5 +1,5 @@
-"""Tests of every op, a family of them at a time: for most ops a check takes less time than a test.
-What fails is told of each op.
+"""Run a check of every op as one test for each family: most checks take less time than a test. The
+failures of all ops are reported.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from gradcli.engine.ops.op import Op
 
 
 def by_family(cases: Iterable[Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Make a test of each family of a check of one case: of an op, of the name of one, or of
-    parameters whose id is the name.
+    """Make one test for each family from a check of a single case: an op, its name, or parameters
+    with the name as id.
     """
     families: dict[str, list[tuple[str, tuple[Any, ...]]]] = {}
     for case in cases:

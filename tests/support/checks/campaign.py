@@ -1,4 +1,4 @@
-"""Plants mutants, one in each of several copies, and counts by room those that tests catch."""
+"""Plant mutants, one in each of several copies, and count by room those that tests catch."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from support.checks.reach import SECONDS, Reach
 from support.processes.project_copy import ENDLESS, ROOT, Copy
 
 RECORDS = Path(os.environ.get("XDG_CACHE_HOME", "~/.cache")).expanduser() / "gradcli-reach"
-FIRST, MOST = 6.0, 60.0  # recorded seconds of the tests that a mutant meets at first, and in all
-START = 20  # seconds that pytest may take for itself
-LONGEST = 3600  # seconds that all tests may take while they are recorded
+FIRST, MOST = 6.0, 60.0  # recorded seconds of the first batch of tests for a mutant, and of all
+START = 20  # seconds for pytest's own start
+LONGEST = 3600  # seconds for recording all tests
 
 
 def campaign(count: int, seed: int, rooms: Sequence[str]) -> Iterator[str]:
-    """Plant so many mutants of rooms, all if none is named; give lines that say what came of it.
+    """Plant `count` mutants in the rooms, or in all if none is named; yield lines of results.
 
     A mutant is caught if a test fails, the process ends otherwise, or it takes too long.
     """
@@ -59,7 +59,7 @@ def campaign(count: int, seed: int, rooms: Sequence[str]) -> Iterator[str]:
 
 
 def _met(mutant: Mutant, copy: Copy, reach: Reach) -> tuple[str, str]:
-    """What came of a mutant planted in a copy, and the test that saw it."""
+    """The outcome of a mutant planted in a copy, and the test that caught it."""
     planted = mutant.planted((ROOT / mutant.file).read_text("utf-8"))
     tests = _in_order(mutant, reach)
     for several in _batches(tests, reach):
@@ -70,7 +70,7 @@ def _met(mutant: Mutant, copy: Copy, reach: Reach) -> tuple[str, str]:
 
 
 def _table(found: Counter[tuple[str, str]]) -> Iterator[str]:
-    """How many of each room came to what."""
+    """The table of outcomes by room."""
     outcomes = ("caught", "survived", "not reached")
     yield f"{'room':12}{'drawn':>8}" + "".join(f"{name:>13}" for name in outcomes)
     for name in [*sorted({name for name, _ in found}), "all"]:
@@ -82,8 +82,8 @@ def _table(found: Counter[tuple[str, str]]) -> Iterator[str]:
 
 
 def _in_order(mutant: Mutant, reach: Reach) -> list[str]:
-    """The tests that reach a mutant, those of its room first, of these the fastest first; of lines
-    that none is seen to reach, those that start processes, in the mutant's room.
+    """The tests that reach a mutant: first those of its room, the fastest first. If none does, the
+    tests of the room that start processes.
     """
     here = f"tests/{room(mutant.file)}/"
     tests = reach.tests(mutant.file, mutant.first, mutant.last)
@@ -93,13 +93,13 @@ def _in_order(mutant: Mutant, reach: Reach) -> list[str]:
 
 
 def _starts(test: str) -> bool:
-    """Whether the file of a test starts processes."""
+    """True if the file of a test starts processes."""
     text = (ROOT / test.partition("::")[0]).read_text("utf-8")
     return "subprocess" in text or "forked" in text
 
 
 def _batches(tests: Sequence[str], reach: Reach) -> Iterator[list[str]]:
-    """Tests that together are soon over, then the others as far as there is time for them."""
+    """The tests in two batches: quick ones first, then the others as time allows."""
     taken = 0.0
     batches: tuple[list[str], list[str]] = [], []
     for test in tests:
@@ -110,7 +110,7 @@ def _batches(tests: Sequence[str], reach: Reach) -> Iterator[list[str]]:
 
 
 def _recorded(copy: Copy) -> Reach:
-    """The record of which test reaches what in the code as it is, made if there is none yet."""
+    """The record of which test reaches which lines of the present code, made if there is none."""
     texts = sorted([*ROOT.glob("gradcli/**/*.py"), *ROOT.glob("tests/**/test_*.py")])
     state = hashlib.sha256()
     for path in texts:

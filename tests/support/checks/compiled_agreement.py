@@ -1,4 +1,4 @@
-"""A program specialized, made Python code and run, beside the interpreter's run of the same."""
+"""Compare a program specialized and compiled to Python code with its interpreted run."""
 
 import struct
 from math import isnan
@@ -25,14 +25,14 @@ LIMITS = Limits(steps=20_000)
 
 
 class Refused(Exception):
-    """The program cannot be compiled: why."""
+    """The program cannot be compiled, for this reason."""
 
 
 def compiled(program, given, wanted=(None,), watched=(), asked=()):
-    """A loaded program specialized for numbers given to these inputs.
+    """A loaded program specialized for the given inputs.
 
     Raises:
-        Refused: If it cannot be.
+        Refused: If it cannot be compiled.
     """
     try:
         shapes = {n: np.shape(given[n]) if isinstance(given, dict) else () for n in given}
@@ -40,14 +40,14 @@ def compiled(program, given, wanted=(None,), watched=(), asked=()):
     except NotCompilable as error:
         raise Refused(error.reason) from None
     assert faults(found.program) == []
-    if found.draws:  # which `compile/test_draws.py` has
+    if found.draws:  # `compile/test_draws.py` tests these
         raise Refused("random numbers are drawn")
     return found
 
 
 def outcome(text, given, wanted=None):
-    """How the two runs of a program agree: "same"; "left" where the code has left; "long" where the
-    interpreter would take too long.
+    """Compare both runs of a program: "same" if they agree; "left" if the code bailed out; "long"
+    if the interpreter would take too long.
 
     Raises:
         AssertionError: If they do not agree.
@@ -75,16 +75,16 @@ def outcome(text, given, wanted=None):
 
 
 def element(given, entry):
-    """The number that is given for an input."""
+    """The given number for an input."""
     return np.ravel(given[entry.name])[entry.at].item()
 
 
 def gradients(text, given, wrt):
-    """The gradients of a program by some inputs: as bits, compiled and interpreted.
+    """The bits of a program's gradients, compiled and interpreted.
 
     Raises:
         Refused: If it cannot be compiled.
-        Left: If the code has left.
+        Left: If the code bailed out.
     """
     program = load(text)
     found = compiled(program, given, (None,), wrt, wrt)
@@ -100,7 +100,7 @@ def gradients(text, given, wrt):
 
 
 def interpreted(program, given, wanted=None):
-    """The value of a name, or of the program, and what it prints."""
+    """The value of a name, or the program's result, and the printed texts."""
     values = {name: Given(value, name) for name, value in given.items()}
     try:
         done = program._loaded.execute(values, Options(limits=LIMITS), Watch(()))
@@ -110,7 +110,7 @@ def interpreted(program, given, wanted=None):
 
 
 def leaves(tree):
-    """The numbers of a result."""
+    """The numbers in a result."""
     if isinstance(tree, Leaf):
         return [tree]
     if isinstance(tree, Elements):
@@ -121,7 +121,7 @@ def leaves(tree):
 
 
 def filled(tree, numbers):
-    """The result with its numbers."""
+    """The structure of a result filled with numbers."""
     match tree:
         case Leaf():
             return Tensor(next(numbers)) if tree.tensor else next(numbers)
@@ -140,7 +140,7 @@ def filled(tree, numbers):
 
 
 def bits(value):
-    """What tells values apart to the last bit."""
+    """A key that differs for values that differ in any bit."""
     if isinstance(value, Number):
         return bits(value.data)
     if isinstance(value, Tensor):

@@ -1,9 +1,9 @@
-"""Which operations compile, and how far code is from the interpreter: `python tests compiled_ops`
-writes docs/compiled_ops.md.
+"""Find out which operations compile, and how far code differs from the interpreter: `python tests
+compiled_ops` writes docs/compiled_ops.md.
 
-Each sample of each operation is a program, asked for its gradient, its tangents and the products with
-its Hessian, element by element where that can be and as arrays, by each back end. Differences are
-measured in units in the last place.
+Each sample of each operation becomes a program. Each back end computes its gradient, tangents and
+Hessian products, element by element if possible and with arrays. Differences are in units in the
+last place.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _NUMBER = re.compile(r"-?\d+\.?\d*(?:e[-+]?\d+)?|nan|inf")
 
 
 class Found(Record):
-    """What one program was found to be: in how far code differs, or why there is none."""
+    """The result for one program: the largest difference, or the reason why there is no code."""
 
     __slots__ = ("difference", "reason")
     difference: float
@@ -48,7 +48,7 @@ class Found(Record):
 
 
 def rows(names: Collection[str] | None = None) -> Iterator[str]:
-    """The lines of the table, of some operations or of all."""
+    """The lines of the table, for some operations or all."""
     wanted = (s for s in samples() if names is None or s[0] in names)
     for name, given in groupby(wanted, key=lambda s: s[0]):
         found = [f for _, *program in given if (f := measured(*program)) is not None]
@@ -60,7 +60,7 @@ def rows(names: Collection[str] | None = None) -> Iterator[str]:
 
 
 def measured(text: str, given: Any, dots: Any) -> Found | None:
-    """What one program is found to be; None where no program names the operation so."""
+    """The result for one program; None if programs cannot name the operation."""
     try:
         program = load(text)
     except GradError:
@@ -84,7 +84,7 @@ def measured(text: str, given: Any, dots: Any) -> Found | None:
 
 
 def difference(run: str, code: str) -> float:
-    """The largest difference of the numbers in two texts in units in the last place; infinite where
+    """The largest difference of the numbers in two texts in units in the last place; infinite if
     the texts differ otherwise.
     """
     if run == code:

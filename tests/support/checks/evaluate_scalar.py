@@ -1,4 +1,4 @@
-"""Functions of the scalar form done instruction by instruction: what back ends are held against."""
+"""A plain evaluator of the scalar form, the reference for back ends."""
 
 import ctypes
 import math
@@ -31,12 +31,12 @@ INF, NAN = math.inf, math.nan
 
 
 class BailsOut(Exception):
-    """A function has no answer, for the reason that its first argument names."""
+    """A function bails out; the first argument is the reason."""
 
 
 def evaluate(function, args, called):
-    """What a function gives for numbers. Raises `BailsOut` where it bails out; `called` are the
-    functions that it may call, by name.
+    """The value of a function for numbers; `called` has the functions that it may call, by name.
+    Raises `BailsOut` if it bails out.
     """
     values = {p.number: x for p, x in zip(function.params, args, strict=True)}
     blocks = {block.label: block for block in function.blocks}

@@ -1,4 +1,4 @@
-"""Typed programs done instruction by instruction: what back ends are held against."""
+"""A plain evaluator of typed programs, the reference for back ends."""
 
 from gradcli.engine.compile.control import Left
 from gradcli.engine.compile.typed import Do, If, Leave, Loop, Pop, Push, Tell, Value
@@ -6,7 +6,7 @@ from gradcli.engine.ops.catalog import ops
 
 
 def evaluate(program, inputs, echo=lambda text: None):
-    """What a typed program gives for inputs. Raises `Left` where it leaves."""
+    """The results of a typed program for inputs. Raises `Left` if it bails out."""
     run = _Run(program.texts, echo)
     run.values.update({v.number: x for v, x in zip(program.inputs, inputs, strict=True)})
     results = run.block(program.block)

@@ -1,4 +1,4 @@
-"""The ways in which the elements of a tensor may lie in memory."""
+"""Memory layouts of a tensor's elements."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ def _ordered(x: Any) -> Any:
 
 
 def _transposed(x: Any) -> Any:
-    """The last dimension is the slowest in memory."""
+    """A layout in which the last dimension is the slowest."""
     order = (x.ndim - 1, *range(x.ndim - 1))
     return np.array(np.transpose(x, order), order="C").transpose(np.argsort(order))
 
 
 def _strided(x: Any) -> Any:
-    """Every second place of the last dimension."""
+    """A layout with gaps between the elements of the last dimension."""
     wide = np.repeat(x, 2, axis=-1)
     return np.array(wide, order="C")[..., ::2]
 
 
 def _expanded(x: Any) -> Any:
-    """The first dimension is one place, seen many times."""
+    """A layout with stride 0 in the first dimension."""
     one = np.array(x[:1], order="C")
     made = np.broadcast_to(one, x.shape)
     made.flags.writeable = True
@@ -40,7 +40,7 @@ LAYOUTS = {
 
 
 def laid(x: Any, layout: str) -> Any:
-    """An array of the same shape on memory of its own, laid out so; of its values an expanded one
-    keeps the first.
+    """An array of the same shape in another layout, in its own memory; an expanded one repeats the
+    first values.
     """
     return LAYOUTS[layout](x) if x.ndim and x.size else _ordered(x)

@@ -1,7 +1,7 @@
-"""Makes mutants: copies of a file of gradcli with one small change that a test should see.
+"""Make mutants: copies of a file of gradcli with one small change that a test should notice.
 
-A change is found by the syntax tree and made in the text, so that all other lines stay where they are.
-Texts, annotations, what is raised and the samples of ops are left alone.
+Changes are found in the syntax tree and made in the text, so that all other lines stay in place.
+Texts, annotations, raised errors and samples of ops are not changed.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ class Mutant(NamedTuple):
     """One change of a file.
 
     Fields:
-        file: The file, from the project's folder.
+        file: The file, relative to the project's folder.
         kind: Comparison, boolean, arithmetic, constant, condition or deletion.
-        start, end: The bytes that are replaced.
-        new: By what.
+        start, end: The range of bytes that is replaced.
+        new: Their replacement.
         first, last: The lines of the statement, or of its head, that runs the change.
     """
 
@@ -53,12 +53,12 @@ class Mutant(NamedTuple):
     last: int
 
     def planted(self, text: str) -> str:
-        """The file's text with the change in it."""
+        """The file's text with the change."""
         data = text.encode()
         return (data[: self.start] + self.new.encode() + data[self.end :]).decode()
 
     def told(self, text: str) -> str:
-        """Where it is, the line before and after."""
+        """The place, and the line before and after the change."""
         at = text.encode()[: self.start].count(b"\n")
         old, new = (t.splitlines()[at].strip() for t in (text, self.planted(text)))
         return f"{self.file}:{at + 1}: {old} -> {new}"
@@ -72,7 +72,7 @@ class _Finder:
         self._file, self._data = file, text.encode()
         self._starts = _starts(self._data)
         self._first = self._last = 0
-        self._bound: dict[str, int] | None = None  # in a function: how often each name is
+        self._bound: dict[str, int] | None = None  # in a function: how often it binds each name
         self._block(ast.parse(text).body)
 
     def _block(self, statements: Sequence[ast.stmt]) -> None:
@@ -154,7 +154,7 @@ class _Finder:
         self._add("condition", start, end, f"({text[3:]})" if negated else f"not ({text})")
 
     def _sign(self, left: ast.AST, right: ast.AST, old: str, new: str, kind: str) -> None:
-        """Replace the sign between two operands."""
+        """Replace the operator between two operands."""
         start, end = self._span(left)[1], self._span(right)[0]
         between = re.sub(rb"#[^\n]*", lambda m: b" " * len(m[0]), self._data[start:end])
         if found := re.search(old.encode(), between):
@@ -179,7 +179,7 @@ def _line(node: ast.AST) -> int:
 
 
 def _is_unmeant(node: ast.stmt) -> bool:
-    """Whether a statement is of types or of a command line alone."""
+    """True if a statement concerns only types or a command line."""
     match node:
         case ast.If(test=ast.Name("TYPE_CHECKING")):
             return True
@@ -193,7 +193,7 @@ def _is_unmeant(node: ast.stmt) -> bool:
 
 
 def _can_go(node: ast.stmt, bound: dict[str, int]) -> bool:
-    """Whether a statement of a function can be left out with every name still bound somewhere."""
+    """True if a statement can be deleted while every name stays bound somewhere."""
     match node:
         case ast.Assign(targets=targets):
             return all(bound.get(name, 2) > 1 for target in targets for name in _names(target))
@@ -241,7 +241,7 @@ def mutants(file: str, text: str) -> list[Mutant]:
 
 
 def differs(text: str, other: str) -> bool:
-    """Whether a text can be compiled and gives other code, wherever it stands."""
+    """True if a text compiles to different code, apart from line numbers."""
     try:
         return _meaning(compile(text, "", "exec")) != _meaning(compile(other, "", "exec"))
     except SyntaxError:
@@ -256,13 +256,13 @@ def _meaning(code: CodeType) -> tuple[object, ...]:
 
 
 def room(file: str) -> str:
-    """The room that a file of gradcli stands in: `run` of gradcli/engine/run/code/pieces.py."""
+    """The room of a file of gradcli: `run` for gradcli/engine/run/code/pieces.py."""
     parts = Path(file).parts[1:-1]
     return (parts[1:2] if parts[:1] == ("engine",) and parts[1:] else parts[:1] or ("top",))[0]
 
 
 def draw(root: Path, rooms: Sequence[str], count: int, seed: int) -> list[Mutant]:
-    """Some mutants of rooms, all if none is named, in proportion to their lines of code."""
+    """Random mutants of the rooms, of all if none is named, in proportion to lines of code."""
     files: dict[str, dict[str, str]] = {}
     for path in sorted((root / "gradcli").rglob("*.py")):
         file = path.relative_to(root).as_posix()
@@ -278,7 +278,7 @@ def draw(root: Path, rooms: Sequence[str], count: int, seed: int) -> list[Mutant
 
 
 def _shares(lines: dict[str, int], count: int) -> dict[str, int]:
-    """A count divided in proportion, the largest remainders rounded up."""
+    """A count divided in proportion to lines; the largest remainders are rounded up."""
     exact = {name: count * size / sum(lines.values()) for name, size in lines.items()}
     rest = count - sum(map(int, exact.values()))
     up = sorted(exact, key=lambda name: int(exact[name]) - exact[name])[:rest]
@@ -286,7 +286,7 @@ def _shares(lines: dict[str, int], count: int) -> dict[str, int]:
 
 
 def _drawn(texts: dict[str, str], count: int, chance: random.Random) -> Iterator[Mutant]:
-    """Mutants of a room: each kind is as likely as another, then each mutant of it."""
+    """Random mutants of a room: first the kind is drawn, then a mutant of it."""
     by_kind: dict[str, list[Mutant]] = {}
     for mutant in (m for file, text in texts.items() for m in mutants(file, text)):
         by_kind.setdefault(mutant.kind, []).append(mutant)
@@ -300,5 +300,5 @@ def _drawn(texts: dict[str, str], count: int, chance: random.Random) -> Iterator
 
 
 def _starts(data: bytes) -> list[int]:
-    """Where the lines of a text begin, and where it ends."""
+    """The offsets at which the lines of a text begin, and its end."""
     return [0, *accumulate(map(len, data.splitlines(keepends=True)))]

@@ -1,9 +1,9 @@
-"""Hold the ops against PyTorch's own samples: `python tests opinfo [NAME ...]`, with PyTorch
+"""Compare the ops with PyTorch on PyTorch's samples: `python tests opinfo [NAME ...]`, with PyTorch
 2.13 and `expecttest` installed.
 
-PyTorch's tests describe its operations in a table, `OpInfo`, with samples of every argument. Each
-sample of an operation that a program can name is done by both: values and gradients are compared.
-What is refused here, or differs, is told by operation, but for what `DIFFERS` gives a reason for.
+PyTorch's tests list its operations in a table, `OpInfo`, with samples of every argument. For each
+operation that a program can name, values and gradients of both sides are compared. Refusals and
+differences are reported by operation, unless `DIFFERS` gives a reason.
 """
 
 from __future__ import annotations
@@ -30,22 +30,22 @@ from gradcli.engine.values.dtypes import DTYPES
 from gradcli.errors import GradError
 
 RTOL, ATOL = 1e-7, 1e-9
-ORDERED = {  # where the table's function takes the arguments in another order
+ORDERED = {  # functions whose arguments have another order in the table
     "embedding": (1, 0),
     "polygamma": (1, 0),
     "where": (1, 0, 2),
 }
-LEFT_OUT = {  # random, without values, or methods that are other functions here
+LEFT_OUT = {  # random, without values, or methods with another meaning here
     *("bernoulli", "bool", "dropout", "empty_like", "float", "int", "multinomial", "normal"),
     *("rand", "rand_like", "randint", "randint_like", "randn", "randn_like"),
 }
-COMPOSED = {"linalg.pinv.singular", "linalg.lstsq.grad_oriented"}  # functions of the table's own
+COMPOSED = {"linalg.pinv.singular", "linalg.lstsq.grad_oriented"}  # the table's own
 TRIANGLE = "the other triangle is not read, so its gradient is 0; PyTorch's formula fills it"
 GAUGE = "the signs and the bases of the vectors are LAPACK's at hand"
 BASES = "the bases beyond the rank are not unique; PyTorch leaves their cotangents out"
 SMALL_INTS = "ints have 64 bits"
 RECTANGLES = "the gradient of a rectangle's LU is not here; `gradcli ops lu_factor` says so"
-DIFFERS = {  # by operation, how a sample may differ, and why
+DIFFERS = {  # by operation: a difference, and its reason
     "cholesky_inverse": {"gradient": TRIANGLE},
     "cholesky_solve": {"gradient": TRIANGLE},
     "svd": {"gradient refused": BASES, "value": GAUGE},
@@ -65,7 +65,7 @@ DIFFERS = {  # by operation, how a sample may differ, and why
 
 
 def entry_name(name: str) -> str | None:
-    """The name here of an operation of PyTorch's table, None where there is none."""
+    """The name here of an operation in PyTorch's table, or None."""
     *rooms, last = name.split(".")
     for found in ("_".join([*rooms, last]), last):
         public = found in ops and ".internal" not in ops.families[found]
@@ -77,11 +77,11 @@ def entry_name(name: str) -> str | None:
 
 
 class Absent(Exception):
-    """A sample has what the language has not."""
+    """A sample uses something that the language lacks."""
 
 
 def ours(value: Any, leaves: list[tuple[Any, Tensor]]) -> Any:
-    """An argument as the language has it; tensors to differentiate by are noted."""
+    """An argument in the language's types; tensors to differentiate by are appended to `leaves`."""
     if isinstance(value, torch.Tensor):
         if str(value.dtype).removeprefix("torch.") not in DTYPES:
             raise Absent(str(value.dtype))
@@ -107,7 +107,7 @@ def ours(value: Any, leaves: list[tuple[Any, Tensor]]) -> Any:
 
 
 def tensors(found: Any) -> Iterator[Any]:
-    """The tensors and numbers of a result, in their order."""
+    """The tensors and numbers of a result, in order."""
     if isinstance(found, (list, tuple)):
         for part in found:
             yield from tensors(part)
@@ -123,7 +123,7 @@ def plain(value: Any) -> Any:
 
 
 def apart(found: Any, expected: Any) -> str:
-    """In what two results differ, "" in nothing."""
+    """The difference between two results, "" if there is none."""
     found, expected = plain(found), plain(expected)
     if found.shape != expected.shape:
         return f"shape {list(found.shape)}, not {list(expected.shape)}"
@@ -140,11 +140,11 @@ def weight(shape: tuple[int, ...], start: int) -> Any:
 
 
 def compared(name: str, info: Any, sample: Any) -> str:
-    """What becomes of a sample: "agrees", or how it differs."""
+    """The outcome of a sample: "agrees", or the difference."""
     leaves: list[tuple[Any, Tensor]] = []
     try:
         expected = info.op(sample.input, *sample.args, **sample.kwargs)
-    except Exception:  # PyTorch's own refusal of its sample
+    except Exception:  # PyTorch refuses its own sample
         return "PyTorch refuses"
     op = ops[name]
     args = [ours(a, leaves) for a in (sample.input, *sample.args)]
@@ -170,7 +170,7 @@ def compared(name: str, info: Any, sample: Any) -> str:
 
 
 def gradients(got: list[Any], wanted: list[Any], leaves: list[tuple[Any, Tensor]]) -> str:
-    """Likewise of the gradients of a weighed result."""
+    """The difference between the gradients of a weighted result."""
     places = [i for i, w in enumerate(wanted) if isinstance(w, torch.Tensor) and w.requires_grad]
     if not places or not leaves:
         return "agrees"
@@ -182,7 +182,7 @@ def gradients(got: list[Any], wanted: list[Any], leaves: list[tuple[Any, Tensor]
             [torch.tensor(g).to(wanted[i].dtype) for i, g in zip(places, gs, strict=True)],
             allow_unused=True,
         )
-    except Exception:  # it has the value and no derivative
+    except Exception:  # a value without a derivative
         return "agrees"
     roots = []
     for i, g in zip(places, gs, strict=True):

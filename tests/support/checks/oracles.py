@@ -1,4 +1,4 @@
-"""Independent ways to the derivatives that the engine gives: numbers against which it is tested."""
+"""Independent computations of derivatives, as references for the engine."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ EPS, ATOL, RTOL = 1e-6, 1e-5, 1e-3
 
 
 def table() -> dict[str, Op]:
-    """Every op of every family by its name, aliases left out."""
+    """Every op of every family by name, without aliases."""
     found: dict[str, Op] = {}
     for module in families().values():
         found.update({op.name: op for op in entries(vars(module)).values()})
@@ -31,19 +31,19 @@ def table() -> dict[str, Op]:
 
 
 def per_op(cases: Iterable[tuple[Op, Any]]) -> list[Any]:
-    """The parameters of a test of each op that has cases: one test for all its cases, as most take
-    less time than a test does.
+    """Test parameters: one test for each op with all its cases, since a case takes less time than a
+    test.
     """
     return [pytest.param(op, found, id=op.name) for op, found in cases if found]
 
 
 def values(args: tuple[Any, ...]) -> list[Any]:
-    """A sample's arguments as plain data: lists become arrays, numbers stay."""
+    """A sample's arguments as plain data, with lists as arrays."""
     return [np.asarray(a) if isinstance(a, (list, tuple)) else a for a in args]
 
 
 SQUARE = [[4.0, 1.0], [1.0, 3.0]]
-MORE = {  # of ops that have no samples, for their derivatives are tested elsewhere
+MORE = {  # ops without samples, whose derivatives other tests check
     **dict.fromkeys(("all", "any"), (sample([[1.0, 0.0]], dim=1), sample([1.0]), sample(1.0))),
     **dict.fromkeys(("argmax", "argmin"), (sample([[1.0, 2.0]], dim=0, keepdim=True), sample(2.0))),
     **dict.fromkeys(("slogdet", "matrix_rank", "cholesky", "eigh", "eigvalsh"), (sample(SQUARE),)),
@@ -53,12 +53,12 @@ MORE = {  # of ops that have no samples, for their derivatives are tested elsewh
 
 
 def samples(op: Op) -> list[Sample]:
-    """The samples of an entry, or those for what has none."""
+    """The samples of an op, or substitutes if it has none."""
     return [*op.page.samples(), *MORE.get(op.name, ())]
 
 
 def cast(a: Any, kind: str) -> Any:
-    """An argument with another dtype; a number stays one, but float32 has none."""
+    """An argument with another dtype; numbers stay numbers, except for float32."""
     if a is None:
         return None
     if type(a) in NUMBERS and kind != "float32":
@@ -71,7 +71,7 @@ def floating(a: Any) -> bool:
 
 
 class Poison(Like):
-    """A `Like` that cannot be taken for a value."""
+    """A `Like` that raises if a rule reads it as a value."""
 
     __slots__ = ()
 
@@ -83,7 +83,7 @@ class Poison(Like):
 
 
 def _poison(nodes: Iterable[Any]) -> None:
-    """See to it that a rule that reads what its op does not save fails."""
+    """Make rules fail that read values which their op does not save."""
     for node in nodes:
         if isinstance(node, OpNode) and Like in map(type, node.args):
             args = (Poison(a.shape, a.dtype) if type(a) is Like else a for a in node.args)
@@ -91,7 +91,7 @@ def _poison(nodes: Iterable[Any]) -> None:
 
 
 def _recorded(values: list[Any]) -> list[Any]:
-    """What a pass that was recorded gives, its rules poisoned likewise."""
+    """The values of a recorded pass, with its own rules poisoned, too."""
     _poison(
         {n for v in values if isinstance(v, Tensor) and v.node is not None for n in _below(v.node)}
     )
@@ -99,7 +99,7 @@ def _recorded(values: list[Any]) -> list[Any]:
 
 
 class Run:
-    """An op done on a sample's arguments, its floating ones being leaves."""
+    """An op applied to a sample's arguments, with floats as leaves."""
 
     def __init__(self, op: Op, args: list[Any], params: dict[str, Any]) -> None:
         self.inputs = [leaf(a) if floating(a) else a for a in args]
@@ -126,7 +126,7 @@ def _below(node: Any) -> set[Any]:
 
 
 def reverse(outs: list[Tensor], gs: list[Any], leaves: list[Tensor], *, graph: bool = False):
-    """Cotangents of the leaves; zeros for what the results do not depend on."""
+    """Cotangents of the leaves; zeros where results do not depend on them."""
     roots = [(o.node, o.index, g) for o, g in zip(outs, gs, strict=True) if o.node is not None]
     pull = backward.recorded_cotangents if graph else backward.cotangents
     found = pull(roots, [x.node for x in leaves])
@@ -135,7 +135,7 @@ def reverse(outs: list[Tensor], gs: list[Any], leaves: list[Tensor], *, graph: b
 
 
 def forward(outs: list[Tensor], dots: list[Any], leaves: list[Tensor], *, graph: bool = False):
-    """Tangents of results; zeros for what does not depend on the leaves."""
+    """Tangents of results; zeros where they do not depend on the leaves."""
     seeds = {x.node: dot for x, dot in zip(leaves, dots, strict=True)}
     along = forward_mode.recorded_tangents if graph else forward_mode.tangents
     found = along([o.node for o in outs if o.node is not None], seeds)
@@ -160,7 +160,7 @@ def flat(parts: list[Any]) -> np.ndarray:
 
 
 def split(vector: np.ndarray, likes: list[Any]) -> list[Any]:
-    """One vector as values shaped like others."""
+    """A vector split into values of the given shapes."""
     result, at = [], 0
     for like in likes:
         shape, dtype = like.shape, like.dtype
@@ -174,7 +174,7 @@ def split(vector: np.ndarray, likes: list[Any]) -> list[Any]:
 
 
 def basis(likes: list[Any]):
-    """The unit vectors of the space that values shaped like these make up."""
+    """The unit vectors of the space of values with the given shapes."""
     size = sum(prod(x.shape) for x in likes)
     for row in np.eye(size):
         yield split(row, likes)
@@ -200,8 +200,8 @@ def central_differences(function, x: np.ndarray, step: float = EPS) -> np.ndarra
 
 
 def ways(size: int, chance: np.random.Generator) -> np.ndarray:
-    """Directions to take differences along, as rows: of a space of one or two dimensions all, else
-    two by chance, which no wrong entry of a gradient can hide from.
+    """Directions for differences, as rows: all unit vectors of up to two dimensions, else two
+    random ones, from which no wrong entry can hide.
     """
     return np.eye(size) if size <= 2 else chance.standard_normal((2, size))
 
@@ -213,7 +213,7 @@ def slopes(function, x: np.ndarray, along: np.ndarray, step: float = EPS) -> np.
 
 
 class Case:
-    """An op at a sample, as a function of one vector: of all that it is differentiated by."""
+    """An op at a sample, as a function of one vector with all values to differentiate by."""
 
     def __init__(self, op: Op, s: Sample) -> None:
         self.op, self.sample, self.params = op, s, s.params
@@ -228,16 +228,16 @@ class Case:
 
     @cached_property
     def rows(self) -> np.ndarray:
-        """The Jacobian, a pass in reverse mode for each row."""
+        """The Jacobian by reverse mode, one pass a row."""
         return jacobian_reverse(self.run)
 
     @cached_property
     def columns(self) -> np.ndarray:
-        """The Jacobian, a pass in forward mode for each column."""
+        """The Jacobian by forward mode, one pass a column."""
         return jacobian_forward(self.run)
 
     def at(self, x: np.ndarray) -> Run:
-        """The op done at another point."""
+        """The op at another point."""
         args = list(self.args)
         for i, part in zip(self.places, split(x, self.run.leaves), strict=True):
             args[i] = part
@@ -254,7 +254,7 @@ class Case:
 
 @cache
 def cases(op: Op) -> list[Case]:
-    """An entry at all its samples that can be differentiated; several tests ask of them."""
+    """An op at all its differentiable samples, cached for several tests."""
     return [Case(op, s) for s in op.page.samples() if any(floating(a) for a in values(s.args))]
 
 

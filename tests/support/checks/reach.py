@@ -1,9 +1,9 @@
-"""Records which tests reach which lines of gradcli, and reads what was recorded.
+"""Record which tests reach which lines of gradcli, and read the record.
 
-All tests run once under `coverage`, with a context for each test function, in as many processes as there
-are processors. The record is a folder with coverage's own data and the seconds that each test function
-took; a test that fails is not in it. Lines that run while modules are imported belong to no test. Lines
-that a test reaches in other processes are not seen.
+All tests run once under `coverage`, with a context for each test function, in one process for each
+processor. The record is a folder with coverage's data and the seconds of each test function. It
+leaves out tests that fail, lines that run while modules are imported, and lines that run in other
+processes.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ may leave it locked."""
 
 
 def function(name: str) -> str:
-    """The test function of a test's name: without its parameters."""
+    """The test function in a test's name, without parameters."""
     return name.partition("[")[0]
 
 
 class Recorder:
-    """A plugin of pytest that records one part of the tests.
+    """A pytest plugin that records one part of the tests.
 
     Fields:
-        seconds: How long each test function took, all of its parameters together.
-        failed: Those that failed.
+        seconds: The time of each test function, with all of its parameters.
+        failed: The test functions that failed.
     """
 
     def __init__(self, measured: coverage.Coverage, part: int, parts: int) -> None:
@@ -46,7 +46,7 @@ class Recorder:
         self._at = ""
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Keep this part's test functions: functions go round, as a file's take long alike."""
+        """Keep every n-th test function: functions of one file take about equally long."""
         number = {
             name: i for i, name in enumerate(dict.fromkeys(function(i.nodeid) for i in items))
         }
@@ -58,10 +58,10 @@ class Recorder:
             self._at = name
             self._measured.switch_context(name)
         untraced = any(part in name for part in UNTRACED)
-        sys.settrace(None if untraced else self._tracer)  # an error inside a tracer ends it
+        sys.settrace(None if untraced else self._tracer)  # an error inside a tracer ends tracing
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Add up the time of a test, and note whether it failed."""
+        """Add up the time of a test, and record whether it failed."""
         name = function(report.nodeid)
         self.seconds[name] += report.duration
         if report.failed:
@@ -69,7 +69,7 @@ class Recorder:
 
 
 def record(folder: Path) -> None:
-    """Run all tests of the project in the current folder and write what they reach to a folder."""
+    """Run all tests of the project in the current folder, and write the record to a folder."""
     folder.mkdir(parents=True, exist_ok=True)
     parts = os.cpu_count() or 1
     command = [sys.executable, "-m", "support.checks.reach", str(folder)]
@@ -88,7 +88,7 @@ def record(folder: Path) -> None:
 
 
 def record_part(folder: Path, part: int, parts: int) -> None:
-    """Run one of so many parts of the tests and write its record beside the others'."""
+    """Run one part of the tests, and write its record next to the others."""
     measured = coverage.Coverage(
         data_file=str(folder / f"{LINES}.{part}"), source=["gradcli"], config_file=False
     )
@@ -105,10 +105,10 @@ def record_part(folder: Path, part: int, parts: int) -> None:
 
 
 class Reach:
-    """Which tests reach a line, as it was recorded in a folder.
+    """The tests that reach each line, read from a recorded folder.
 
     Fields:
-        seconds: How long each test function took.
+        seconds: The time of each test function.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -120,8 +120,8 @@ class Reach:
         }
 
     def tests(self, file: str, first: int, last: int) -> set[str]:
-        """The tests that run one of these lines; where only imports do, those that run anything of
-        the file.
+        """The tests that run one of these lines; if only imports do, those that run any line of the
+        file.
         """
         if file not in self._files:
             return set()

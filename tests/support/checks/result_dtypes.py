@@ -1,4 +1,4 @@
-"""What several tests of the dtypes of results share: which ops, and a letter for each result."""
+"""Ops for tests of result dtypes, and a letter for each result."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ _ALL = {**LETTERS, **NARROW}
 
 
 def known(a: Any) -> Any:
-    """What `check` knows of an argument."""
+    """The type that `check` infers for an argument."""
     return tensor(a.shape, dtype_of(a)) if isinstance(a, np.ndarray) else constant(a)
 
 
 def letters(question: Callable[[], Any]) -> str:
-    """A letter for the dtype of each result of a call, "-" where it is refused."""
+    """A letter for the dtype of each result of a call, "-" if it is refused."""
     try:
         out = question()
     except GradError:

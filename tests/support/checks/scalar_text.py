@@ -1,4 +1,4 @@
-"""A function of the scalar form as text that people read. Nothing of it is read back."""
+"""Print a function of the scalar form for people."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from gradcli.engine.compile.scalar.form import (
 
 
 def text(function: Function) -> str:
-    """A line for the function, each of its blocks, each instruction and each end of a block."""
+    """A line for the function, and for each block, instruction and end of a block."""
     bails = ", or bails out" if function.bails else ""
     head = f"function {function.name}{_params(function.params)}: {function.type}{bails}"
     lines = [head, *(line for block in function.blocks for line in _block(block))]

@@ -1,7 +1,9 @@
-"""Random tensor programs by code and by runs: `python tests tensor_campaign --programs N --seed S`.
+"""Compare random tensor programs, compiled and interpreted: `python tests tensor_campaign
+--programs N --seed S`.
 
-Each is asked for its value, gradient, tangents, products with its Hessian, and one matrix. Counted are
-the answers that code gave, why it gave none, and those that differ in any bit: there should be none.
+Each program gives its value, gradient, tangents, Hessian products and one matrix. The campaign
+counts the answers of code, the reasons why code gave none, and answers that differ in any bit:
+there should be none.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from gradcli.program import load
 
 
 def main() -> None:
-    """Write programs, and compare."""
+    """Write programs, and compare both answers."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--programs", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)

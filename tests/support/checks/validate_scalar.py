@@ -1,4 +1,4 @@
-"""Check the rules of a function of the scalar form. The tests validate each one that is made."""
+"""Validate functions of the scalar form. The tests validate each one that is made."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ from gradcli.engine.compile.scalar.form import (
 
 
 def faults(function: Function, called: Mapping[str, Function]) -> list[str]:
-    """What does not hold, with the function and the block: types fit, each value is defined once
-    and on every path to where it is read, blocks end once, edges lead on and hand over what the
-    block takes. `called` are the functions that it may call, by name.
+    """The broken rules, with function and block. Types fit; each value is defined once and on every
+    path to its reads; blocks end once; edges lead to later blocks and pass the arguments that these
+    take. `called` has the functions that it may call, by name.
     """
     return [f"{function.name}, {fault}" for fault in _Walk(function, called).faults()]
 
@@ -46,9 +46,7 @@ class _Walk:
         self.types: dict[int, str] = {}
 
     def faults(self) -> Iterator[str]:
-        """What is wrong. A block reads what is defined in those that each path to it goes
-        through.
-        """
+        """The broken rules. A block may read values of all blocks that every path to it passes."""
         function = self.function
         if len(self.blocks) < len(function.blocks):
             yield "two blocks have one label"
@@ -67,7 +65,7 @@ class _Walk:
             elif block.label in before:
                 known = _common(before[block.label])
             else:
-                known = _Known(set(self.types), frozenset(self.blocks))  # nothing leads here
+                known = _Known(set(self.types), frozenset(self.blocks))  # an unreachable block
             known = _Known(set(known.values), known.blocks | {block.label})
             for fault in self.block(block, known):
                 yield f"block {block.label}: {fault}"
@@ -162,7 +160,7 @@ class _Walk:
 
 
 class _Known:
-    """The values that a block may read, and the blocks that each path to it goes through."""
+    """The values that a block may read, and the blocks on every path to it."""
 
     __slots__ = ("blocks", "values")
 

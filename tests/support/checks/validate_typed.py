@@ -1,4 +1,4 @@
-"""Check the rules of a typed program. The tests validate each one that is made."""
+"""Validate typed programs. The tests validate each one that is made."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from gradcli.engine.ops.catalog import ops
 
 
 def faults(program: Program) -> list[str]:
-    """What does not hold: each value is defined once and before it is read, types fit, ops exist
-    and have a value on numbers.
+    """The broken rules: each value is defined once and before it is read, types fit, ops exist and
+    have a value on numbers.
     """
     return list(_Walk(len(program.texts)).program(program))
 
@@ -130,11 +130,11 @@ class _Walk:
 
 
 def _fits(wanted: str, x: Operand | None) -> bool:
-    """Whether an operand is of a type; a number stands for an array that nobody reads."""
+    """True if an operand has a type; a number may stand for an array that nobody reads."""
     return type_of(x) == wanted or (is_array(wanted) and not isinstance(x, Value))
 
 
 def _has_value(i: Do) -> bool:
-    """Whether an op has a value on such arguments."""
+    """True if an op has a value for such arguments."""
     op, types = ops[i.op], [type_of(x) for x in (i.target, *i.args)]
     return (op.value.array if any(map(is_array, types)) else op.value.number) is not None

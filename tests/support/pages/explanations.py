@@ -1,7 +1,7 @@
-"""The page of docs about each code: what it means, a program that has it, the same mended.
+"""Write the page about each code: its meaning, a program that has it, and the corrected program.
 
-`python tests explanations` writes docs/errors.md anew from explanations.toml, which tells what its
-fields mean.
+`python tests explanations` writes docs/errors.md from explanations.toml, which describes its
+fields.
 """
 
 from __future__ import annotations
@@ -52,14 +52,14 @@ class Example(NamedTuple):
         return self.program.encode("latin-1" if "Latin-1" in self.program else "utf-8")
 
     def run(self) -> tuple[int, str]:
-        """Its status, and what it says on both streams, in the folder at hand."""
+        """Its exit status, and its output on both streams, in the current folder."""
         Path("p.grad").write_bytes(self.data)
         status, out, err = command(*self.arguments, stdin=self.stdin)
         return status, out + err
 
 
 def example(fields: Mapping[str, Any], side: str) -> Example:
-    """The wrong program or the mended one."""
+    """The wrong program or the corrected one."""
     more = [*shlex.split(fields.get("with", "")), *shlex.split(fields.get(f"{side}_with", ""))]
     arguments = [fields.get("command", "run"), "p.grad", *more]
     return Example(fields[side], arguments, fields.get("stdin", ""))
@@ -71,7 +71,7 @@ def said(code: str, text: str) -> str:
 
 
 def section(code: str) -> str:
-    """What the page says of a code."""
+    """The page's section about a code."""
     fields, row = TABLE[code], CODES[code]
     meaning = f"{row.meaning[0].upper()}{row.meaning[1:]}."
     parts = [
@@ -89,7 +89,7 @@ def section(code: str) -> str:
 
 
 def _block(shown: Example, message: str) -> str:
-    """A program, and how it is run where that is not `gradcli run`."""
+    """A program, and its command line unless that is `gradcli run`."""
     lines = [f"```grad\n{shown.program}\n```"]
     plain = shown.arguments == ["run", "p.grad"] and not shown.stdin
     if message or not plain:
@@ -98,12 +98,12 @@ def _block(shown: Example, message: str) -> str:
 
 
 def page() -> str:
-    """The whole page; the programs are run in the folder at hand."""
+    """The whole page; its programs run in the current folder."""
     return "\n".join([HEAD, *(section(row.code) for rows in GROUPS.values() for row in rows)])
 
 
 def main() -> None:
-    """Write the page anew."""
+    """Write the page."""
     sys.modules["matplotlib"] = None  # type: ignore[assignment]  # one message is that it is missing
     with TemporaryDirectory() as folder:
         os.chdir(folder)

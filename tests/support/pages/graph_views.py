@@ -1,5 +1,5 @@
-"""Programs whose graphs have golden files: a file each for what a person sees at some widths and
-for every language that the graph is written in.
+"""Programs whose graphs have golden files: one for each width for people, and one for each
+language.
 
 `python tests graph_views` writes the golden files anew.
 """
@@ -71,13 +71,13 @@ PROGRAMS = {
 
 
 def recorded(name):
-    """The graph of a program, and how much of it is drawn."""
+    """The graph of a program, and the extent of its picture."""
     text, extent = PROGRAMS[name]
     return load(text).graph(options=QUIET).graph, extent
 
 
 def views(graph, extent):
-    """What is seen of a graph, by the endings of the golden files."""
+    """The views of a graph, by the endings of the golden files."""
     trees = []
     for width in WIDTHS:
         lines = tree(picture(graph, extent), precision=6, width=width)

@@ -1,4 +1,4 @@
-"""Programs whose curves have golden files: a file each for what a person sees at some widths.
+"""Programs whose curves have golden files, one for each width for people.
 
 `python tests plot_views` writes the golden files anew, with the extra `plot`.
 """
@@ -15,7 +15,7 @@ WIDTHS = (40, 80, 120)
 
 STEPS = "input x = 1.0  # s\nv = floor(x) + x  # m/s\nv"
 
-PROGRAMS = {  # the program, its input and where it goes
+PROGRAMS = {  # the program, its input and the range
     "kinks": ("abs(x - 1) + relu(x - 2.5) * x", "x", 0.0, 6.0, {}),
     "jumps": (STEPS, "x", 0.1, 4.9, {}),
     "pole": ("1 / x", "x", -1.0, 1.0, {}),
@@ -35,7 +35,7 @@ def plotted(name, count=60):
 
 
 def view(result):
-    """What a person sees of it at each width."""
+    """The view for people at each width."""
     views = (plot_view(result, width=width) for width in WIDTHS)
     return "".join(f"# {w}\n{plain_text(lines)}" for w, lines in zip(WIDTHS, views, strict=True))
 

@@ -1,5 +1,5 @@
-"""JSON that gradcli prints against docs/gradcli.schema.json: what the schema says, and that it says
-all.
+"""Check JSON that gradcli prints against docs/gradcli.schema.json, and that the schema lists every
+field.
 """
 
 import json
@@ -26,14 +26,14 @@ def definitions():
 
 
 def printed(text):
-    """The objects of gradcli's among lines."""
+    """The JSON objects of gradcli among lines."""
     for line in text.splitlines():
         if line.startswith(('{"schema":"gradcli.', '{"row":', '{"severity":')):
             yield json.loads(line)
 
 
 def hold(found):
-    """Hold an object to the definition that it has."""
+    """Check an object against its definition."""
     if "severity" in found:
         name = "diagnostic"
     else:
@@ -43,7 +43,7 @@ def hold(found):
 
 
 def faults(value, schema, path):
-    """Where a value is not what a schema says, or has a field of which it says nothing."""
+    """Places where a value breaks a schema or has a field that the schema lacks."""
     assert schema.keys() <= KEYWORDS, f"{path}: a keyword that is not looked at"
     if "$ref" in schema:
         yield from faults(value, definitions()[schema["$ref"].rpartition("/")[2]], path)

@@ -1,4 +1,4 @@
-"""Programs whose traces have golden files: a file each for what a person sees at some widths.
+"""Programs whose traces have golden files, one for each width for people.
 
 `python tests trace_views` writes the golden files anew.
 """
@@ -43,7 +43,7 @@ def traced(name):
 
 
 def view(result):
-    """What a person sees of it at each width."""
+    """The view for people at each width."""
     views = (trace_view(result, precision=6, width=width) for width in WIDTHS)
     return "".join(f"# {w}\n{plain_text(lines)}" for w, lines in zip(WIDTHS, views, strict=True))
 

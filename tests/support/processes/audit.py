@@ -1,5 +1,5 @@
-"""What Python does for gradcli that reaches outside the process, as its audit events tell ("Audit
-events table" of Python's documentation): files, sockets, processes, libraries, code.
+"""Watch what gradcli does outside the process, by Python's audit events ("Audit events table" in
+its documentation): files, sockets, processes, libraries, code.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ MODULES = tuple(
 )
 MACHINE_CODE = (
     str(Path(gradcli.__file__).parent / "engine/compile/llvm"),
-    *(os.path.join(path, "llvmlite") for path in sys.path),  # what it frees when it is collected
+    *(os.path.join(path, "llvmlite") for path in sys.path),  # collected objects free these
 )
-MACHINE = ("/proc/", "/sys/fs/cgroup", "/dev/null", "/dev/tty")  # what is free, for the limits
+MACHINE = ("/proc/", "/sys/fs/cgroup", "/dev/null", "/dev/tty")  # free memory, for the limits
 OUTSIDE = (
     *(
         "os.system",
@@ -61,10 +61,10 @@ ROOMS = ("socket.", "ctypes.", "mmap.", "sqlite3.", "ftplib.", "http.", "smtplib
 
 
 class Audit:
-    """Watches what is done while a program runs, and while a command does.
+    """Watches events while a program or a command runs.
 
     Fields:
-        seen: What was done that nobody named, with the test.
+        seen: Events that are not allowed, with the test.
     """
 
     def __init__(self) -> None:
@@ -74,8 +74,8 @@ class Audit:
 
     @contextmanager
     def watching(self, named: Sequence[str] = ()) -> Iterator[None]:
-        """Watch this thread; files whose names stand in one of these texts may be opened, those
-        that may be written beside them, too.
+        """Watch this thread. Allowed are files named in one of these texts, and temporary files
+        next to them.
         """
         before = getattr(self._watching, "named", None)
         self._watching.named = tuple(named) if before is None else before
@@ -85,7 +85,7 @@ class Audit:
             self._watching.named = before
 
     def _listen(self) -> None:
-        """Hear of everything until the process ends."""
+        """Listen to all events until the process ends."""
         often, heard = OFTEN, self._heard
 
         def hook(event: str, args: tuple[Any, ...]) -> None:  # a method would take twice as long
@@ -98,7 +98,7 @@ class Audit:
         named = getattr(self._watching, "named", None)
         if named is None:
             return
-        self._watching.named = None  # what is done to judge is no deed of the program
+        self._watching.named = None  # judging an event may cause others
         try:
             if not _harmless(event, args, named):
                 test = os.environ.get("PYTEST_CURRENT_TEST", "")
@@ -118,15 +118,15 @@ def _harmless(event: str, args: tuple[Any, ...], named: tuple[str, ...]) -> bool
         return _is_named(os.fsdecode(args[0]), named)
     if event == "exec":
         return _is_own_code(args[0].co_filename)
-    if event == "compile":  # of gradcli trees alone; NumPy reads headers, modules are compiled
+    if event == "compile":  # gradcli's is of trees; others are NumPy's and modules'
         text = isinstance(args[0], (str, bytes))
         return not text or args[1] == "<unknown>" or _is_own_code(os.fsdecode(args[1]))
     if event == "ctypes.dlopen" and args[0] is None:
-        return True  # the process itself, as NumPy's import asks
+        return True  # the process itself, which NumPy's import opens
     if event.startswith("ctypes."):
         return _is_machine_code()
     if "--rows" in named and event in ("os.fork", "os.kill", "socket.__new__", "pickle.find_class"):
-        return True  # workers and the pipes to them, on which records of gradcli's own go
+        return True  # workers and their pipes, which pass gradcli's records
     return event not in OUTSIDE and not event.startswith(ROOMS)
 
 
@@ -139,7 +139,7 @@ def _may_open(path: str, args: tuple[Any, ...], named: tuple[str, ...]) -> bool:
 
 def _is_named(path: str, named: tuple[str, ...]) -> bool:
     if "__pycache__" in path and os.path.realpath(path).startswith(MODULES):
-        return True  # what an import leaves
+        return True  # written by imports
     if any(text == path or text.endswith(f"@{path}") for text in named):
         return True
     if any(fnmatch(path, text) for text in named):  # `--rows '*.csv'`
@@ -158,8 +158,8 @@ def _is_own_code(file: str) -> bool:
 
 
 def _is_machine_code() -> bool:
-    """Whether machine code is being made or called: it is of a typed program, which can do no more
-    than numbers and what the C library's mathematics are.
+    """True while machine code is compiled or called. It comes from a typed program, which can only
+    compute with numbers and the C library's mathematics.
     """
     frame: FrameType | None = sys._getframe()
     while frame is not None:

@@ -12,12 +12,12 @@ NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"
 
 
 def chromium():
-    """The path of a Chromium that is installed, None without one."""
+    """The path of an installed Chromium, or None."""
     return next(filter(None, map(shutil.which, NAMES)), None)
 
 
 class Page:
-    """A tab: what was said to its console and what it asked the network for."""
+    """A tab, with its console's messages and its network requests."""
 
     def __init__(self, write, read):
         self._write, self._read = write, read
@@ -25,7 +25,7 @@ class Page:
         self.said, self.requests = [], []
 
     def open(self, path, width=1280, height=800, dark=False):
-        """Open a file, at a size and in light or dark."""
+        """Open a file in a window of a size, in light or dark mode."""
         if self._session is None:
             target = self.ask("Target.createTarget", url="about:blank")["targetId"]
             attached = self.ask("Target.attachToTarget", targetId=target, flatten=True)
@@ -51,7 +51,7 @@ class Page:
         return found["result"].get("value")
 
     def click(self, selector):
-        """Click the middle of an element as a person does."""
+        """Click the middle of an element."""
         at = self.run(
             f"(() => {{ const r = document.querySelector({json.dumps(selector)})"
             ".getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })()"
@@ -60,7 +60,7 @@ class Page:
         self.mouse("mouseReleased", *at)
 
     def mouse(self, kind, x, y, **more):
-        """An event of the mouse."""
+        """Send a mouse event."""
         button = {} if kind in ("mouseMoved", "mouseWheel") else {"button": "left", "clickCount": 1}
         self.ask("Input.dispatchMouseEvent", type=kind, x=x, y=y, **button, **more)
 
@@ -80,7 +80,7 @@ class Page:
         return self.run(f"document.querySelector({json.dumps(selector)}).textContent")
 
     def picture(self, path):
-        """Write what is seen as a PNG."""
+        """Write a screenshot as PNG."""
         import base64
 
         with open(path, "wb") as file:

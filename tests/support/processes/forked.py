@@ -1,8 +1,8 @@
-"""Processes of gradcli without the time that a start takes.
+"""Start processes of gradcli without an interpreter's start.
 
-A server, one for a test run, has imported gradcli; each command line is a child that it forks, with
-descriptors, folder, environment, arguments and signals of its own. Only what tests the start itself
-needs a new interpreter. `forked_command.py` is the same from a shell.
+A server for each test run has imported gradcli and forks a child for each command line, with its
+own descriptors, folder, environment, arguments and signals. Only tests of the start itself need a
+new interpreter. `forked_command.py` does the same from a shell.
 
     python tests forked SOCKET
 """
@@ -32,11 +32,11 @@ COMMAND = HERE / "forked_command.py"
 
 
 def serve(path: str) -> None:
-    """Answer until standard input ends, which it does with the test run."""
+    """Serve requests until standard input ends with the test run."""
     _import_all()
     gc.collect()
-    gc.freeze()  # children share this memory, as long as no collection writes into it
-    children: dict[int, tuple[int, socket.socket]] = {}  # by what tells that they have ended
+    gc.freeze()  # children share this memory until a collection writes to it
+    children: dict[int, tuple[int, socket.socket]] = {}  # by descriptors that show their end
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(path)
         listening.listen(64)
@@ -52,7 +52,7 @@ def serve(path: str) -> None:
 
 
 def _import_all() -> None:
-    """Import what commands import, and make all commands."""
+    """Import all that commands import, and build all commands."""
     from support.processes.in_process import command
 
     for line in (
@@ -67,7 +67,7 @@ def _import_all() -> None:
 
 
 def _start(asked: socket.socket, others: Sequence[socket.socket]) -> int:
-    """Start the child that is asked for and tell its number; none if who asked has gone."""
+    """Start a child for a request, and send its number; 0 if the client has gone."""
     size, descriptors, *_ = socket.recv_fds(asked, 8, 3)
     length = int.from_bytes(size, "big")
     text = b""
@@ -79,7 +79,7 @@ def _start(asked: socket.socket, others: Sequence[socket.socket]) -> int:
             sock.close()
         try:
             _become(*marshal.loads(text), descriptors)
-        except KeyboardInterrupt:  # before gradcli began, which ends by itself
+        except KeyboardInterrupt:  # before gradcli handles it
             os._exit(130)
     for descriptor in descriptors:
         os.close(descriptor)
@@ -89,7 +89,7 @@ def _start(asked: socket.socket, others: Sequence[socket.socket]) -> int:
 
 
 def _end(event: int, child: int, asked: socket.socket) -> None:
-    """Tell the status of a child that has ended."""
+    """Send the status of a child that has ended."""
     os.close(event)
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     with suppress(OSError):
@@ -104,7 +104,7 @@ def _become(
     closed: list[int],
     descriptors: list[int],
 ) -> None:
-    """Be a process of gradcli."""
+    """Turn into a process of gradcli."""
     from gradcli.__main__ import main
 
     for number, descriptor in enumerate(descriptors):
@@ -135,11 +135,11 @@ def _stream(number: int) -> IO[str]:
     )
 
 
-# who asks it --------------------------------------------------------------------------------------
+# the client ---------------------------------------------------------------------------------------
 
 
 class Process:
-    """A child that was asked for.
+    """A child of the server.
 
     Fields:
         pid: Its number.
@@ -150,10 +150,10 @@ class Process:
         self.pid = int.from_bytes(asked.recv(4), "big")
 
     def wait(self, timeout: float | None = 60) -> int:
-        """Its status once it has ended; a signal that ended it is a negative one.
+        """Its status once it has ended; negative for a signal.
 
         Raises:
-            TimeoutError: It goes on; it is killed.
+            TimeoutError: It still runs; it is killed.
         """
         self._asked.settimeout(timeout)
         try:
@@ -166,7 +166,7 @@ class Process:
 
 
 class Server:
-    """The server of this test run, started when it is first asked."""
+    """The server of this test run, started on demand."""
 
     def __init__(self, folder: Path) -> None:
         self.path = str(folder / "s")
@@ -195,7 +195,7 @@ class Server:
         return {**os.environ, "PATH": os.pathsep.join((str(self._folder), os.environ["PATH"]))}
 
     def shell(self, script: str, cwd: Any = None) -> subprocess.CompletedProcess[str]:
-        """Run a script by bash, with this server's `gradcli`, to its end."""
+        """Run a script in bash, with this server's `gradcli`, to its end."""
         return subprocess.run(
             ["bash", "-c", script],
             cwd=cwd,
@@ -221,7 +221,7 @@ class Server:
         env: Mapping[str, str] | None = None,
         closed: Sequence[int] = (),
     ) -> Process:
-        """Start a command line whose standard streams are these descriptors, some of them closed."""
+        """Start a command line with these descriptors as standard streams, some of them closed."""
         given = [os.fsdecode(a) for a in arguments]
         folder = os.fspath(cwd or os.getcwd())
         asked = socket.socket(socket.AF_UNIX)
@@ -268,7 +268,7 @@ class Server:
 
 
 def ask(asked: socket.socket, request: Any, streams: Sequence[int]) -> None:
-    """Send a request with the descriptors that go with it."""
+    """Send a request with its descriptors."""
     text = marshal.dumps(request)
     rights = (socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", streams))
     asked.sendmsg([len(text).to_bytes(8, "big")], [rights])

@@ -1,6 +1,7 @@
-"""`gradcli` in a shell, as forked.py's server runs it: `python -IS forked_command.py SOCKET ARGUMENT ...`.
+"""`gradcli` in a shell through the server of forked.py: `python -IS forked_command.py SOCKET
+ARGUMENT ...`.
 
-It imports next to nothing, for its start is all that it costs.
+It imports next to nothing, since it costs only its start.
 """
 
 import marshal
@@ -21,7 +22,7 @@ def is_closed(number):
 
 closed = [number for number in range(3) if is_closed(number)]
 for _ in closed:
-    os.open(os.devnull, os.O_RDWR)  # the lowest that is free
+    os.open(os.devnull, os.O_RDWR)  # the lowest free number
 asked = socket(AF_UNIX)
 asked.connect(path)
 text = marshal.dumps((arguments, os.getcwd(), dict(os.environ), closed))
@@ -29,7 +30,7 @@ streams = b"".join(number.to_bytes(4, sys.byteorder) for number in range(3))
 asked.sendmsg([len(text).to_bytes(8, "big")], [(SOL_SOCKET, SCM_RIGHTS, streams)])
 asked.sendall(text)
 for number in range(3):
-    os.close(number)  # whoever reads or writes there has to do with the child alone
+    os.close(number)  # whoever reads or writes there deals with the child alone
 asked.recv(4)
 status = int.from_bytes(asked.recv(4), "big", signed=True)
 os._exit(128 - status if status < 0 else status)

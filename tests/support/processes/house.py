@@ -1,4 +1,4 @@
-"""The project's own source as syntax trees, each read and walked once for all tests that ask."""
+"""The project's source as syntax trees, read and walked once for all tests."""
 
 import ast
 from functools import cache

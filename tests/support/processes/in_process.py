@@ -1,4 +1,4 @@
-"""A command line run in this process: what is tested of a command costs no start."""
+"""Run a command line in this process, which saves a start."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gradcli.cli import app
 
 
 def make_commands_once() -> None:
-    """Keep what typer makes of a command's options, which takes longer than most commands do."""
+    """Keep typer's commands: making one takes longer than running most of them."""
     app.build = cache(app.build)
     typer.main.get_command = cache(typer.main.get_command)
 
@@ -24,7 +24,7 @@ make_commands_once()
 
 
 def command(*arguments: object, stdin: str | bytes = "") -> tuple[int, str, str]:
-    """Status, standard output and standard error of a command line that is given standard input."""
+    """Status, standard output and standard error of a command line with a given standard input."""
     data = stdin if isinstance(stdin, bytes) else stdin.encode("utf-8", "surrogateescape")
     given, out, err = (io.TextIOWrapper(io.BytesIO(b), "utf-8") for b in (data, b"", b""))
     with patch.multiple(sys, stdin=given, stdout=out, stderr=err):

@@ -1,4 +1,4 @@
-"""A copy of the project, in which a fault can be planted and the tests run."""
+"""A copy of the project, in which tests run with a fault planted."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NEEDED = ("gradcli", "tests", "samples", "docs", "benchmarks", "pyproject.toml",
           "CONTRIBUTING.md", "CHANGELOG.md")  # fmt: skip
 ENDLESS = "a loop without end"
 PATIENCE = 900  # seconds of processor time
-MEMORY = 8 << 30  # bytes of address space; a fault may also show as a list without end
+MEMORY = 8 << 30  # bytes of address space: a fault may make an endless list
 
 
 class Copy:
@@ -25,7 +25,7 @@ class Copy:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         for part in NEEDED:
-            if (ROOT / part).is_dir():  # with what is compiled of it
+            if (ROOT / part).is_dir():  # compiled files included
                 shutil.copytree(ROOT / part, folder / part)
             else:
                 shutil.copy(ROOT / part, folder / part)
@@ -43,7 +43,7 @@ class Copy:
 
         Args:
             tests: Names of files, folders or tests.
-            seconds: The processor time that they may take.
+            seconds: Their limit of processor time.
         """
         failed = self.folder / ".pytest_cache" / "v" / "cache" / "lastfailed"
         failed.unlink(missing_ok=True)
@@ -60,7 +60,7 @@ class Copy:
         return f"pytest, which ends with {done.returncode}"
 
     def run(self, command: Sequence[str], seconds: int) -> subprocess.CompletedProcess[str]:
-        """Run a command in the copy's folder, with its modules, within a time and a memory."""
+        """Run a command in the copy's folder, with its modules and with limits."""
 
         def limit() -> None:
             resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
@@ -74,12 +74,12 @@ class Copy:
             capture_output=True,
             text=True,
             check=False,
-            timeout=8 * seconds,  # a busy machine gives a process less
+            timeout=8 * seconds,  # a busy machine gives a process less time
             preexec_fn=limit,
         )
 
     def _write(self, file: str, text: str) -> None:
-        """Change a file; what was compiled of it may look as new as it, and goes."""
+        """Change a file, and delete its compiled form, which may look as new."""
         path = self.folder / file
         path.write_text(text, "utf-8")
         for compiled in path.parent.glob(f"__pycache__/{path.stem}.*.pyc"):

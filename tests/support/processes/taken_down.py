@@ -1,4 +1,4 @@
-"""All that is taken down of an op, in a form that can be compared."""
+"""All that is recorded of an op, in a comparable form."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from gradcli.engine.values.carrier import Like
 
 
 def plain(x):
-    """Something comparable that tells all of a value."""
+    """A comparable form with all data of a value."""
     if isinstance(x, Like):
         return "like", x.shape, x.dtype
     if isinstance(x, np.ndarray):
@@ -16,7 +16,7 @@ def plain(x):
 
 
 def told(result, args, before):
-    """What an op has made, and all that was taken down for it."""
+    """The result of an op, and all that was recorded for it."""
     node = result.node
     made = [type(result), plain(result.data), shown(result.view), kept(result)]
     made.append([kept(x) - count for x, count in zip(args, before, strict=True)])
@@ -36,7 +36,7 @@ def told(result, args, before):
 
 
 def cotangents(x):
-    """Some of a result, those of numbers such as a short way takes."""
+    """Some cotangents for a result; numbers for one that takes a fast path."""
     if type(x) is float:
         return 1.0, -2.5, 0.1
     some = np.linspace(-1.7, 2.3, x.size).reshape(x.shape)
@@ -44,10 +44,10 @@ def cotangents(x):
 
 
 def shown(view):
-    """What is known of a view."""
+    """The data of a view."""
     return view and (view.parent, view.op, view.params, view.index, view.recorded, view.seen)
 
 
 def kept(x):
-    """How many nodes have saved what lies on a tensor's memory."""
+    """The number of nodes that have saved a tensor's memory."""
     return len(x.version.keepers) if isinstance(x, Tensor) and x.version is not None else 0

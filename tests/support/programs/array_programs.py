@@ -1,5 +1,5 @@
-"""Programs of a tensor of a hundred elements and a number, and what is asked of them; one of each
-sample of the operations, too.
+"""Programs on a tensor of a hundred elements and a number, questions to them, and programs made of
+the samples of operations.
 """
 
 import math
@@ -140,12 +140,12 @@ INSIDE = {
 
 
 def both(program, question, given=GIVEN, **more):
-    """What the interpreter and code answer."""
+    """The answers of the interpreter and of code."""
     return tuple(answer(program, question, when, given, **more) for when in ("never", "always"))
 
 
 def machine_code(monkeypatch):
-    """The programs that machine code is made of from now on; Python code may not be made."""
+    """The programs that are compiled to machine code from now on; Python code is refused."""
     llvm = pytest.importorskip("gradcli.engine.compile.llvm.code")
     made = []
     monkeypatch.setattr(python, "code", lambda program: pytest.fail("Python code was made"))
@@ -155,7 +155,7 @@ def machine_code(monkeypatch):
 
 
 def samples():
-    """Programs of the samples of the operations, with values for their inputs."""
+    """Programs made of the samples of operations, with values for their inputs."""
     for name in sorted(ops):
         op = ops[name]
         if (
@@ -171,7 +171,7 @@ def samples():
 
 
 def _of_sample(op, s):
-    """The text of a program of a sample, and its inputs; None where it has no tensor of floats."""
+    """The text of a sample's program, and its inputs; None if it has no tensor of floats."""
     head, given, names = [], {}, []
     for letter, a in zip("abcdefgh", s.args, strict=False):
         shape = np.shape(a)
@@ -232,7 +232,7 @@ class Writer:
         return f"v{self.count}"
 
     def of(self, shape, depth=2):
-        """An expression of a tensor of a shape."""
+        """An expression for a tensor of a shape."""
         rng = self.rng
         same = [name for name, s in self.names.items() if s == shape]
         if depth <= 0:

@@ -1,4 +1,4 @@
-"""Wrong files, inputs and outputs, whose bytes are made here: rows for the table of wrong inputs."""
+"""Wrong files, inputs and outputs with bytes made here, as rows for the table of wrong inputs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from support.programs.bad_inputs import BadInput
 
 
 def headed(header: bytes, data: bytes = b"", version: int = 1) -> bytes:
-    """An `.npy` with a header of any text."""
+    """An `.npy` with any text as its header."""
     size = (len(header) + 1).to_bytes(2 if version == 1 else 4, "little")
     return b"\x93NUMPY" + bytes((version, 0)) + size + header + b"\n" + data
 
@@ -24,7 +24,7 @@ def headed(header: bytes, data: bytes = b"", version: int = 1) -> bytes:
 def npy(
     shape: str = "()", data: bytes = b"", dtype: str | tuple | list = "<f8", version: int = 1
 ) -> bytes:
-    """An `.npy` whose header and data need not fit."""
+    """An `.npy` whose header and data may disagree."""
     header = f"{{'descr': {dtype!r}, 'fortran_order': False, 'shape': {shape}}}"
     return headed(header.encode(), data, version)
 
@@ -39,7 +39,7 @@ def zipped(members: Mapping[str, bytes], how: int = zipfile.ZIP_DEFLATED) -> byt
 
 
 def lying(members: Mapping[str, bytes], offset: int, data: bytes) -> bytes:
-    """An archive whose directory has other bytes at an offset of its last entry."""
+    """An archive with other bytes at an offset of its directory's last entry."""
     found = bytearray(zipped(members))
     at = found.rindex(b"PK\x01\x02") + offset
     found[at : at + len(data)] = data
@@ -61,35 +61,35 @@ def line(
     stdin: bytes = b"",
     files: Mapping[str, bytes] | None = None,
 ) -> BadInput:
-    """A command line; what `says` lacks is that of most."""
+    """A command line; `says` is completed from the usual message."""
     if "error[" not in says:
         says = f"gradcli: error[bad-input]: {says}"
     return BadInput(name, tuple(argv), status, says, shows, stdin, dict(files or {}))
 
 
 def program(name: str, data: bytes, *says: str) -> BadInput:
-    """Bytes that are to be a program."""
+    """Bytes given as a program."""
     return line(name, ["run", "p.grad"], 3, *says, files={"p.grad": data})
 
 
 def value(name: str, file: str, data: bytes, *says: str) -> BadInput:
-    """A file that is to be a value."""
+    """A file given as a value."""
     return line(name, ["run", "-e", "x", f"x=@{file}"], 4, *says, files={file: data})
 
 
 def values(name: str, data: bytes, *says: str) -> BadInput:
-    """JSON that is to be values by name."""
+    """JSON given as values by name."""
     return line(name, ["run", "-e", "x", "-i", "x.json"], 4, *says, files={"x.json": data})
 
 
 def rows(name: str, data: bytes, *says: str) -> BadInput:
-    """Bytes that are to be rows, on standard input."""
+    """Bytes given as rows on standard input."""
     return line(name, ["run", "-e", "x", "--rows", "-"], 4, *says, stdin=data)
 
 
 # fmt: off
 BAD_FILES = [
-    # What a program may be instead
+    # Instead of a program
     program("bytes: two byte order marks", b"\xef\xbb\xbf\xef\xbb\xbf1", "p.grad:1:1: error[bad-character]: the character U+FEFF (zero width no-break space) is not part of the language", "help: it cannot be seen: delete it"),
     program("bytes: UTF-16", "1 + 2".encode("utf-16"), "p.grad:1:1: error[bad-encoding]: this is UTF-16, not UTF-8 text", "help: `iconv -f UTF-16 -t UTF-8` converts it"),
     program("bytes: UTF-16 without a mark", "1 + 2".encode("utf-16-be"), "p.grad:1:1: error[bad-encoding]: this is UTF-16BE, not UTF-8 text", "help: `iconv -f UTF-16BE -t UTF-8` converts it"),
@@ -278,7 +278,7 @@ BAD_FILES = [
     rows("json lines: 400 digits", b'{"x": 9999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999}\n', "<stdin>:1:7: error[bad-input]: `99999999999999999999...` is too large for a float"),
     rows("json lines: an error of another gradcli", b'{"row": 0, "error": {"message": "\\u001b[31mbad"}}\n', "<stdin>:1:1: error[bad-input]: this row is an error of another gradcli: \\x1b[31mbad"),
     rows("json lines: a hundred thousand brackets", b'{"x": ' + b"[" * 10**5 + b"\n", "the JSON in `<stdin>` nests too deeply"),
-    # More dimensions than there are
+    # Too many dimensions
     *(
         line(f"65 dimensions: {text}", ["run", "-e", text], 5, f"<expr>:1:{column}: error[bad-argument]: a tensor has at most 64 dimensions")
         for text, column in [

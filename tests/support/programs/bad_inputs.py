@@ -1,4 +1,4 @@
-"""The table of wrong inputs, bad_inputs.toml: what is given, and how it is refused."""
+"""The table of wrong inputs, bad_inputs.toml: the input, and its refusal."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class BadInput(NamedTuple):
     """A command line that is refused.
 
     Fields:
-        name: What is wrong.
+        name: A description of the fault.
         argv: The command line without `gradcli`.
         status: The exit status.
         says: The first line on standard error.
@@ -31,7 +31,7 @@ class BadInput(NamedTuple):
     files: dict[str, bytes]
 
     def write(self, folder: Path) -> None:
-        """Put the files into a folder."""
+        """Write the files into a folder."""
         for name, data in self.files.items():
             (folder / name).write_bytes(data)
 

@@ -1,5 +1,5 @@
-"""Programs that reach places where the compiler gives up, which bail_outs.toml names by their keys.
-Each has a question, with the name to differentiate by or of the result if it asks for one.
+"""Programs that reach the places where the compiler gives up; bail_outs.toml refers to them by key.
+Each has a question, with the name to differentiate by or of the result if needed.
 """
 
 HEAD = """

@@ -1,4 +1,4 @@
-"""Programs whose stages on the way to code have golden files.
+"""Programs with golden files for the stages of their code.
 
 `python tests code_stages` writes the golden files anew.
 """
@@ -23,7 +23,7 @@ STAGES = ("typed", "python", "llvm")
 
 
 def cases():
-    """What has a golden file: the file's name, the program, the stage and what is asked."""
+    """The cases: the golden file's name, the program, the stage and the derivative."""
     for program, text in PROGRAMS.items():
         for question, asked in ASKED.items():
             for stage in STAGES:

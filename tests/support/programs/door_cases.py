@@ -1,5 +1,5 @@
-"""Programs in the names of JAX, autograd and NumPy, which print lists and numbers alone, so that
-Python prints the same; `run/reference/doors.py` records what.
+"""Programs in the names of JAX, autograd and NumPy. They print only lists and numbers, so that
+Python prints the same, which `run/reference/doors.py` records.
 """
 
 JAX = "import jax\nimport jax.numpy as jnp\n"
@@ -165,7 +165,7 @@ for y in (
 print(jax.grad(lambda x: (x.at[1].set(x[0] ** 2) ** 2).sum())(x).tolist())
 print(jnp.zeros((2, 2)).at[0, 1].set(3.0).tolist(), float(x.max()), x.min().tolist())
 """,
-    # what is checked and found
+    # checks
     "check_grads": AUTOGRAD
     + """
 from autograd.test_util import check_grads

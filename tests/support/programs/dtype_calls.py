@@ -45,8 +45,8 @@ EXPRESSIONS = (
 
 
 def base(op: Any) -> tuple[list[Any], dict[str, Any]] | None:
-    """The arguments and parameters that an operation's calls are made from: of its samples the
-    first with the most arguments that can be of several dtypes; None where there is none.
+    """The sample from which an operation's calls are made: the first one with the most arguments
+    that may have several dtypes; None if there is none.
     """
     found = None
     for s in op.page.samples():
@@ -60,7 +60,7 @@ def base(op: Any) -> tuple[list[Any], dict[str, Any]] | None:
 
 
 def varying(op: Any, args: list[Any]) -> list[int]:
-    """The places of the arguments that can be of several dtypes: not those of places and choices."""
+    """Indices of the arguments that may have several dtypes, so not of indices and choices."""
     return [
         i
         for i, a in enumerate(args)
@@ -70,7 +70,7 @@ def varying(op: Any, args: list[Any]) -> list[int]:
 
 
 def calls(op: Any) -> Iterator[tuple[tuple[str, ...], list[Any], dict[str, Any]]]:
-    """The forms of the arguments and the arguments, as arrays and numbers, of every call."""
+    """The forms, arguments and parameters of every call, with arrays and numbers as arguments."""
     found = base(op)
     if found is None:
         return
@@ -85,7 +85,7 @@ def calls(op: Any) -> Iterator[tuple[tuple[str, ...], list[Any], dict[str, Any]]
 
 
 def narrow_calls(op: Any) -> Iterator[tuple[tuple[str, ...], list[Any], dict[str, Any]]]:
-    """Likewise with the dtypes of fewer bits: of each alone, and of some that meet; of `add` all."""
+    """The same for narrower dtypes: each alone and some pairs; for `add` all pairs."""
     found = base(op)
     if found is None:
         return
@@ -103,7 +103,7 @@ def narrow_calls(op: Any) -> Iterator[tuple[tuple[str, ...], list[Any], dict[str
 
 def _formed(value: Any, form: str, free: bool) -> Any:
     kind, dtype = form.split()
-    if free or kind != "array":  # a third, so that float32 can be told from float64
+    if free or kind != "array":  # 1/3 differs in float32
         value = 1 / 3 if dtype.startswith("float") else 1
         value = np.full(2, value, dtype) if kind == "array" else np.asarray(value, dtype)
         return value.item() if kind == "number" else value

@@ -1,4 +1,4 @@
-"""Random programs, smooth near their inputs, for tests that need no expected numbers."""
+"""Random programs that are smooth near their inputs, for tests without expected numbers."""
 
 from __future__ import annotations
 
@@ -159,15 +159,15 @@ def written(seed: int) -> tuple[str, dict[str, object]]:
 
 
 class Aliases:
-    """One random program with aliases, views and updates in place, and the same one without: there
-    each update makes a new vector of all values, and every name is a list of places in it.
+    """A random program with aliases, views and updates in place, and an equal one without: there
+    each update makes a new vector of all values, and every name is a list of indices in it.
     """
 
     def __init__(self, seed: int) -> None:
         self.rng = random.Random(seed)
         self.n = self.rng.randint(2, 6)
         self.shared = ["m = x * 1"]
-        if self.n % 2 == 0 and self.rng.random() < 0.5:  # on memory in another order
+        if self.n % 2 == 0 and self.rng.random() < 0.5:  # memory in another order
             self.shared = [f"c = x.reshape(2, {self.n // 2}).T * 1", "m = c.T.view(-1)"]
         self.plain = ["b0 = x * 1"]
         self.version = 0
@@ -175,7 +175,7 @@ class Aliases:
         self.uses = 0
 
     def programs(self) -> tuple[str, str]:
-        """Their texts; both have the input `x` of size `n` and a scalar result."""
+        """The texts of both; each has the input `x` of size `n` and a scalar result."""
         for _ in range(self.rng.randint(3, 8)):
             self.rng.choice([self.alias, self.change, self.change, self.use])()
         self.use()
@@ -270,8 +270,8 @@ def aliased(seed: int) -> tuple[str, str, dict[str, object]]:
 
 
 class Lists:
-    """One random program of lists of small vectors: shared, changed, grown, gone through, in loops,
-    branches and functions. It may fail.
+    """A random program on lists of small vectors: shared, changed, grown and iterated over, in
+    loops, branches and functions. It may fail.
     """
 
     def __init__(self, seed: int) -> None:
@@ -355,7 +355,7 @@ class Lists:
         return [f"{n} = {turns}", f"while {n} > 0:", f"    {n} = {n} - 1", *self.inside(depth, [])]
 
     def inside(self, depth: int, first: list[str]) -> list[str]:
-        """An indented block, whose new names do not count behind it."""
+        """An indented block, whose new names are forgotten after it."""
         kept = list(self.lists)
         body = [*first, *self.statement(depth), *self.statement(depth)]
         self.lists = kept

@@ -1,6 +1,4 @@
-"""Random texts in all forms of the language, and the built-ins that the tests of the grammar pretend
-to have.
-"""
+"""Random texts in all forms of the language, and the pretended built-ins of the grammar's tests."""
 
 import random
 
@@ -96,7 +94,7 @@ COMPARISONS = ["<", "<=", ">", ">=", "==", "!=", "is", "in", "is not", "not in"]
 
 
 class Text:
-    """Writes one random program in all forms of the language, which need not make sense."""
+    """Writes a random program in all forms of the language, which need not make sense."""
 
     def __init__(self, seed: int) -> None:
         self.rng = random.Random(seed)
@@ -105,7 +103,7 @@ class Text:
         """Its text."""
         return "".join(self.statement(2) for _ in range(self.rng.randint(0, 4)))
 
-    # expressions: any, one that may stand beside an operator, one that may be called
+    # expressions: any, an operand, a callee
 
     def test(self, depth: int) -> str:
         a = self.operand(depth)
@@ -140,7 +138,7 @@ class Text:
         return self.one(forms)
 
     def several(self, depth: int) -> str:
-        """One or more, in brackets, where a line may end anywhere."""
+        """One or more items in brackets, where a line may end anywhere."""
         gap = self.one([" ", "\n  ", "  # c\n"])
         parts = [self.test(depth - 1) for _ in range(self.rng.randint(1, 3))]
         return f",{gap}".join(parts) + self.one(["", ",", f",{gap}"])

@@ -1,4 +1,4 @@
-"""Small programs that show each form of the language as it is lowered, and the golden files.
+"""Small programs for each form of the language, with golden files of the lowered program.
 
 `python tests ir_programs` writes the golden files anew.
 """
@@ -217,13 +217,13 @@ y
 
 
 def lowered(source):
-    """The ops program of a source that is right."""
+    """The ops program of a valid source."""
     module = parse(source)
     return lower(module, analyse(module, BUILTINS, frozenset()), source)
 
 
 def sources():
-    """What has a golden file, by the file's name."""
+    """The programs with golden files, by the file's name."""
     for name, written in FORMS.items():
         yield f"form-{name}", Source(f"{name}.grad", written.removeprefix("\n"))
     for path in sorted(SAMPLES.glob("*.grad")):

@@ -1,7 +1,7 @@
-"""Programs with what PyTorch and NumPy print for them, in text files.
+"""Programs with the output that PyTorch and NumPy print for them, in text files.
 
-A case begins with `### name`, then comes its program, then what it prints, each line behind `#> `;
-`#! refused` says that it is refused.
+A case begins with `### name`. Its program follows, then its output, each line after `#> `; `#!
+refused` marks a program that is refused.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ REFUSED = "#! refused"
 
 
 class Case:
-    """A program, and what it prints."""
+    """A program and its output."""
 
     def __init__(self, name: str, program: str, printed: list[str], refused: bool) -> None:
         self.name = name
@@ -21,7 +21,7 @@ class Case:
         self.refused = refused
 
     def text(self) -> str:
-        """The case as it stands in its file."""
+        """The case as written in its file."""
         printed = "".join(f"#> {line}".rstrip() + "\n" for line in self.printed)
         return (
             f"### {self.name}\n{self.program}{printed}{REFUSED + chr(10) if self.refused else ''}"

@@ -1,4 +1,4 @@
-"""Ops that have a value on numbers, with types of arguments, and numbers to try them at."""
+"""Ops with a value on numbers, with argument types and numbers to try."""
 
 import math
 import struct
@@ -27,7 +27,7 @@ OF_MACHINE_CODE = {"alone", "inner_product"}
 
 
 class Case:
-    """An op on arguments of these types, whose value is of type `kind`."""
+    """An op with arguments of these types, whose value has the type `kind`."""
 
     def __init__(self, name, types, params, left_out, kind):
         self.name, self.types, self.params, self.kind = name, types, params, kind
@@ -41,7 +41,7 @@ class Case:
             return error
 
     def value(self, numbers):
-        """The op's own value, None where it is an error or of another type."""
+        """The op's own value; None if it raises or has another type."""
         found = self.outcome(numbers)
         return found if TYPES.get(type(found)) == self.kind else None
 
@@ -52,7 +52,7 @@ class Case:
         edges = [NUMBERS[t] for t in self.types]
         if len(edges) == 1:
             yield from product(*edges)
-        if len(edges) == 2:  # each with some others, in turn
+        if len(edges) == 2:  # each paired with some others in turn
             step = 1 if count > 100 else 4
             for k, x in enumerate(edges[0]):
                 yield from ((x, y) for y in edges[1][k % step :: step])
@@ -61,7 +61,7 @@ class Case:
 
 
 def random_number(rng, type):
-    """Of the edges, near to zero, or any bits."""
+    """A number: an edge case, near zero, or of random bits."""
     way = rng.random()
     if type == "bool" or way < 0.2:
         return rng.choice(NUMBERS[type])

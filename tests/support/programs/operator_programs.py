@@ -1,7 +1,7 @@
-"""Programs that do every operator of the language on values of every kind.
+"""Programs that apply every operator of the language to values of every kind.
 
-Each prints the values that it takes, and below them a line for each operator: its answer, or
-`refused`. They are programs of Python and of PyTorch as well, so that either can say what is right.
+Each prints its values, then a line for each operator: the answer or `refused`. They are valid in
+Python and PyTorch as well, which give the expected answers.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def of_tensors() -> dict[str, str]:
 
 
 def as_written() -> str:
-    """`+` and `*` of which one side is written as a list."""
+    """`+` and `*` with a list display on one side."""
     values = (*LISTS, "['a']", "(1, 2)", "2", "True", "0", "-1")
     text = ""
     for x, y in product(values, values):
@@ -88,7 +88,7 @@ def binary(pairs: Iterable[tuple[str, str]], signs: Sequence[str] = BINARY) -> s
 
 
 def updates(pairs: Iterable[tuple[str, str]], signs: Sequence[str] = UPDATES) -> str:
-    """`x sign y`, and what another name of the same value shows then."""
+    """`x sign y`, and the value under another name of x afterwards."""
     made = ", ".join(f"lambda: ({x}, {y})" for x, y in pairs)
     does = "x, y = make(); same = x; x {} y"
     is_same = "type(x).__name__ in ('list', 'dict', 'set', 'Tensor') and x is same"
@@ -110,7 +110,7 @@ def conditional(values: Iterable[str]) -> str:
 
 
 def chains(values: Iterable[str]) -> str:
-    """Comparisons of three and four values, with those that were evaluated on the way."""
+    """Comparisons of three and four values, and which of these were evaluated."""
     signs = (("<", "<"), ("<", ">"), ("==", "!="), ("<=", ">="), ("!=", "is"), ("is not", "in"))
     asked = [f"s(x) {a} s(y) {b} s(z)" for a, b in signs]
     asked.append("s(x) < s(y) <= s(z) != s(x)")

@@ -1,4 +1,4 @@
-"""The programs in samples/ and what their comments say that they print."""
+"""The programs in samples/ and the output that their comments expect."""
 
 import math
 import re
@@ -14,14 +14,14 @@ _NUMBER = re.compile(r"(?<![\w.])-?\d+\.?\d*(?:e[+-]?\d+)?(?![\w.])")
 
 
 def shortened(sample: Path) -> str:
-    """A sample whose loops and sizes are small, without its comments."""
+    """A sample with small loops and sizes, without comments."""
     lines = sample.read_text("utf-8").splitlines(keepends=True)
     text = "".join(line for line in lines if not line.startswith("#"))
     return re.sub(r"(?<=range\()\d+|\b\d{3,}\b", "3", text)
 
 
 class Expectation(NamedTuple):
-    """A command on a sample and the lines of its standard output."""
+    """A command on a sample, and the lines of its standard output."""
 
     sample: Path
     arguments: list[str]
@@ -33,7 +33,7 @@ class Expectation(NamedTuple):
 
     @property
     def command(self) -> list[str]:
-        """The arguments of gradcli, the sample in its place."""
+        """The arguments of gradcli, with the sample in place."""
         name, *rest = self.arguments
         return [name, f"samples/{self.sample.name}", *rest]
 
@@ -52,7 +52,7 @@ def expectations() -> list[Expectation]:
 
 
 def same_line(expected: str, got: str) -> bool:
-    """Whether two lines say the same: words alike, numbers to 9 digits, `...` stands for any."""
+    """True if two lines agree: equal words, numbers to 9 digits; `...` stands for anything."""
     if expected.endswith("..."):
         return _words(got).startswith(_words(expected.removesuffix("...")))
     numbers = zip(_NUMBER.findall(expected), _NUMBER.findall(got), strict=False)
@@ -62,5 +62,5 @@ def same_line(expected: str, got: str) -> bool:
 
 
 def _words(line: str) -> str:
-    """A line with the spaces between its words made one."""
+    """A line with single spaces between words."""
     return " ".join(line.split())

@@ -1,4 +1,4 @@
-"""Random programs of numbers and 0-d tensors: loops, branches, functions, changes in place."""
+"""Random programs on numbers and 0-d tensors: loops, branches, functions, changes in place."""
 
 import random
 
@@ -240,7 +240,7 @@ class Writer:
         self.names.append(name)
 
     def late(self):
-        """A function that reads a name which is changed behind it."""
+        """A function that reads a name which changes after its definition."""
         f, name = self.name("f"), self.name()
         self.put(f"{name} = {self.number(1)}")
         self.put(f"def {f}(p):")

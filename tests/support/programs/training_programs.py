@@ -1,12 +1,12 @@
-"""Random programs that train: loops with passes back in them, updates of leaves, gradients that are
-set to zero, or forgotten, or looked at.
+"""Random programs that train: loops with backward passes, updates of leaves, and gradients that are
+zeroed, dropped or read.
 """
 
 import random
 
 
 class Writer:
-    """Writes one program of some leaves, numbers or arrays, and a loop that trains them."""
+    """Writes a program with some leaves, numbers or arrays, and a loop that trains them."""
 
     def __init__(self, seed):
         self.rng = random.Random(seed)
@@ -31,7 +31,7 @@ class Writer:
         return "\n".join(self.lines) + "\n"
 
     def data(self):
-        """Numbers of the shape, as text."""
+        """Random numbers of a shape, as text."""
 
         def some(shape):
             if not shape:
@@ -44,7 +44,7 @@ class Writer:
         self.lines.append("    " * depth + text)
 
     def turn(self, way):
-        """What is done in each turn; `way` tells what becomes of gradients."""
+        """The body of the loop; `way` selects the treatment of gradients."""
         rng = self.rng
         if way == "first":
             self.zeroed("None")

@@ -1,4 +1,4 @@
-"""Typed programs by hand, which both back ends are tried on."""
+"""Hand-written typed programs for both back ends."""
 
 from gradcli.engine.compile.typed import Block, Do, If, Leave, Loop, Pop, Program, Push, Tell, Value
 from gradcli.source import Span
@@ -23,8 +23,8 @@ def do(target, op, *args, **params):
 
 
 def sum_of_sines():
-    """y = sin(x y) + y, n times from a y on: y and its derivatives by x and the first y, with the
-    pass back by hand.
+    """y = sin(x y) + y, repeated n times from y on: y and its derivatives by x and the first y,
+    with a hand-written backward pass.
     """
     h = Hand("float", "float", "int")
     x, first, n = h.inputs
@@ -49,7 +49,7 @@ def sum_of_sines():
 
 
 def turns(body=lambda h: (), texts=()):
-    """A loop of n turns with a body, whose number of turns is given."""
+    """A loop of n turns with a body, whose number of turns is an input."""
     h = Hand("int")
     i, more, again, out, count = (h.value(t) for t in ("int", "int", "bool", "int", "int"))
     inner = (*body(h, i), do(more, "add", i, 1), do(again, "lt", more, h.inputs[0]))
@@ -68,12 +68,12 @@ def telling(*marks):
 
 
 def filling():
-    """A loop that puts two numbers on a stack in each turn."""
+    """A loop that pushes two numbers on a stack in each turn."""
     return turns(lambda h, i: (Push(AT, 5, (i, 1.5)),))
 
 
 def nested(depth):
-    """An if in an if, so deep: the first x above its bound is doubled."""
+    """Nested branches of a depth: the first x above its bound is doubled."""
     h = Hand("float")
     (x,) = h.inputs
     inner = Block((), (x,))
@@ -86,7 +86,7 @@ def nested(depth):
 
 
 def chain(length):
-    """x + 1, so often."""
+    """x + 1, repeated."""
     h = Hand("float")
     values = [h.inputs[0]]
     body = []
@@ -97,7 +97,7 @@ def chain(length):
 
 
 def guarded():
-    """A root, which is left to the interpreter below zero."""
+    """A square root that bails out below zero."""
     h = Hand("float", "int", "bool")
     x, n, flag = h.inputs
     below, root, same = h.value("bool"), h.value(), h.value("bool")
@@ -107,5 +107,5 @@ def guarded():
 
 
 def in_python():
-    """A value that machine code asks Python for, in each turn of a loop."""
+    """A value that machine code gets from Python in each turn of a loop."""
     return turns(lambda h, i: (do(h.value(), "lgamma", i),))

@@ -1,8 +1,8 @@
-"""Little programs of floats, loops and branches: as text for the interpreter, and as typed programs.
+"""Small programs of floats, loops and branches: as text for the interpreter, and as typed programs.
 
-A statement is a tuple: `("set", names, expressions)`, `("if", comparison, then, else)` or
-`("for", count, body, comparison)`, whose last is where the loop breaks at the end of a turn, or
-None. An expression is a name, a number, or an op with its arguments; a count a number or a name.
+A statement is a tuple: `("set", names, expressions)`, `("if", comparison, then, else)` or `("for",
+count, body, comparison)`, whose last item breaks the loop at the end of a turn, or is None. An
+expression is a name, a number, or an op with its arguments; a count is a number or a name.
 """
 
 import random
@@ -119,7 +119,7 @@ class _Tracer:
             self.loop(most, body, stop)
 
     def tested(self, most, body):
-        """A loop whose turns begin with the test whether there is one."""
+        """A loop whose turns begin with the test for another turn."""
         names = sorted(set(_assigned(body)))
         params = {n: self.builder.value("float") for n in names}
         turn = self.builder.value("int")

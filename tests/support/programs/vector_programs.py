@@ -1,4 +1,4 @@
-"""Programs of a small vector and a number, and what is asked of them; random ones, too: element by
+"""Programs on a small vector and a number, with questions to them, and random ones: element by
 element, sums, items, loops, branches.
 """
 
@@ -29,7 +29,7 @@ def bits(x):
 
 
 def answer(program, question, when, given, **more):
-    """What a question gives, as a text; what is refused as code is not compared."""
+    """The answer to a question as text; code that is refused does not count."""
     try:
         options = Options(compile=when, grad_fn=False)
         found = getattr(program, question)(
@@ -128,7 +128,7 @@ OF_VECTORS = (
 
 
 def transformed(seed):
-    """A program that differentiates a function of a vector and a number, and what is given to it."""
+    """A program that differentiates a function of a vector and a number, and its inputs."""
     writer = Writer(seed)
     writer.vectors, writer.numbers = ["t"], ["s"]
     is_number = writer.rng.random() < 0.6

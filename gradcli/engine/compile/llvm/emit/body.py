@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gradcli.engine.compile.llvm.emit import state
+from gradcli.engine.compile.llvm.emit.definitions import Call
 from gradcli.engine.compile.llvm.emit.primitives import Primitives
 from gradcli.engine.compile.llvm.emit.writer import RARE, Number, Writer, constant, llvm_type
 from gradcli.engine.compile.typed import (
@@ -128,8 +129,8 @@ class Body:
         function = ops[i.op].value.number
         assert function is not None
         args = [self._numbers[a.number] if isinstance(a, Value) else a for a in i.args]
-        made = self._primitives.call(self.w, function, args, dict(i.params), i.target.type)
-        self._numbers[i.target.number] = made
+        call = Call(function, args, dict(i.params), i.target.type)
+        self._numbers[i.target.number] = self._primitives.write(self.w, call)
 
     def choose(self, i: If) -> None:
         w = self.w

@@ -37,21 +37,35 @@ _PIECES: dict[str, Definition] = {}
 _BY_CALL: dict[Any, Defined | None] = {}
 
 
-def call_key(
-    function: Callable[..., Any], args: Sequence[Any], params: Mapping[str, Any], type: str
-) -> Any:
-    """The cache key of a call: the function, the types of numbers, constants and the type."""
-    signature = tuple(a.type if isinstance(a, Number) else repr(a) for a in args)
-    return function, signature, repr(sorted(params.items())) if params else "", type
+class Call(Record):
+    """A call to emit: of a function with numbers and constants as arguments and a value of a
+    type.
+    """
+
+    __slots__ = ("function", "args", "params", "type")
+    function: Callable[..., Any]
+    args: Sequence[Number | float | None]
+    params: Mapping[str, Any]
+    type: str
+
+    @property
+    def types(self) -> list[str]:
+        """The types of its numbers."""
+        return [a.type for a in self.args if isinstance(a, Number)]
+
+    @property
+    def key(self) -> Any:
+        """The cache key: the function, the types of numbers, constants and the type of the value."""
+        signature = tuple(a.type if isinstance(a, Number) else repr(a) for a in self.args)
+        params = repr(sorted(self.params.items())) if self.params else ""
+        return self.function, signature, params, self.type
 
 
-def defined(
-    function: Callable[..., Any], args: Sequence[Any], params: Mapping[str, Any], type: str
-) -> Defined | None:
+def defined(call: Call) -> Defined | None:
     """The function for a call, or None if it has no scalar form."""
-    key = call_key(function, args, params, type)
+    key = call.key
     if key not in _BY_CALL:
-        made = _made(function, args, params, type)
+        made = _made(call)
         if len(_BY_CALL) >= _MOST:
             _BY_CALL.clear()
         _BY_CALL[key] = made
@@ -67,12 +81,10 @@ def piece(name: str) -> Definition:
     return found
 
 
-def _made(
-    function: Callable[..., Any], args: Sequence[Any], params: Mapping[str, Any], type: str
-) -> Defined | None:
-    given = [Unknown(a.type) if isinstance(a, Number) else a for a in args]
+def _made(call: Call) -> Defined | None:
+    given = [Unknown(a.type) if isinstance(a, Number) else a for a in call.args]
     try:
-        form = _FORMS.function("", function, given, params, type)
+        form = _FORMS.function("", call.function, given, call.params, call.type)
         pieces = tuple(f.name for f in _FORMS.called(form))
         for name in pieces:
             piece(name)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ctypes
 from _thread import get_ident
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from gradcli.engine.compile.llvm.emit.definitions import call_key, defined, piece
+from gradcli.engine.compile.llvm.emit.definitions import Call, defined, piece
 from gradcli.engine.compile.llvm.emit.libm import address_of
 from gradcli.engine.compile.llvm.emit.scalars import name_of
 from gradcli.engine.compile.llvm.emit.writer import TYPES, Definition, Number, Writer, constant
@@ -53,39 +53,27 @@ class Primitives:
         self._known: dict[Any, _Primitive] = {}
         self._names: dict[Definition, str] = {}
 
-    def call(
-        self,
-        w: Writer,
-        function: Callable[..., Any],
-        args: Sequence[Number | float | None],
-        params: Mapping[str, Any],
-        type: str,
-    ) -> Number:
-        """Emit a call of a function with numbers as arguments and a value of a type."""
-        if not any(isinstance(a, Number) for a in args):
-            return _constant(w, function, args, params, type)
-        key = call_key(function, args, params, type)
+    def write(self, w: Writer, call: Call) -> Number:
+        """Emit a call of a function and return its value."""
+        if not call.types:
+            return _constant(w, call)
+        key = call.key
         known = self._known.get(key)
         if known is None:
-            known = self._known[key] = self._make(function, args, params, type)
-        return known.call(w, args)
+            known = self._known[key] = self._make(call)
+        return known.call(w, call.args)
 
-    def _make(
-        self,
-        function: Callable[..., Any],
-        args: Sequence[Number | float | None],
-        params: Mapping[str, Any],
-        type: str,
-    ) -> _Primitive:
-        if function in (ops.alone.value.number, ops.inner_product.value.number):
-            return self._by_loops(function, args, params, type)
+    def _make(self, call: Call) -> _Primitive:
+        if call.function in (ops.alone.value.number, ops.inner_product.value.number):
+            return self._by_loops(call)
+        function, args, params, type = call.function, call.args, call.params, call.type
         numbers = [a if a is None or isinstance(a, Number) else constant(a) or a for a in args]
-        found = defined(function, numbers, params, type)
+        found = defined(Call(function, numbers, params, type))
         takes_constants = found is not None and found.is_plain
         if not takes_constants:
-            found = defined(function, args, params, type)
+            found = defined(call)
         if found is None:
-            return self._in_python(function, args, params, type)
+            return self._in_python(call)
         for name in found.pieces:
             self._name(piece(name), name_of(name), "")
         name = self._name(found.definition, f"@p{len(self._names)}")
@@ -98,31 +86,25 @@ class Primitives:
             self.lines += found.named(name, attributes)
         return self._names[found]
 
-    def _by_loops(
-        self,
-        function: Callable[..., Any],
-        args: Sequence[Number | float | None],
-        params: Mapping[str, Any],
-        type: str,
-    ) -> _Primitive:
+    def _by_loops(self, call: Call) -> _Primitive:
         """A function that calls NumPy's inner loops, for one element of an op on arrays or for an
         inner product.
         """
         inner = Writer("leave")
-        types = [a.type for a in args if isinstance(a, Number)]
+        types = call.types
         names = iter([Number(f"%a{i}", t) for i, t in enumerate(types)])
-        given = [next(names) if isinstance(a, Number) else a for a in args]
+        given = [next(names) if isinstance(a, Number) else a for a in call.args]
         loops = self._with_loops()
         try:
             result = (
                 loops.product(inner, given)
-                if function is ops.inner_product.value.number
-                else self._alone(inner, given, **params)
+                if call.function is ops.inner_product.value.number
+                else self._alone(inner, given, **call.params)
             )
         except Untranslatable:
-            return self._in_python(function, args, params, type)
+            return self._in_python(call)
         made = inner.function(types, result, inner.leaves)
-        return _Written(self._name(made, f"@p{len(self._names)}"), type, inner.leaves)
+        return _Written(self._name(made, f"@p{len(self._names)}"), call.type, inner.leaves)
 
     def _alone(
         self, w: Writer, args: Sequence[Any], of: str, wide: Sequence[bool], known: Any = ()
@@ -140,17 +122,11 @@ class Primitives:
             self.loops = Loops()
         return self.loops
 
-    def _in_python(
-        self,
-        function: Callable[..., Any],
-        args: Sequence[Number | float | None],
-        params: Mapping[str, Any],
-        type: str,
-    ) -> _Primitive:
-        types = [a.type for a in args if isinstance(a, Number)]
-        given_at = [k for k, a in enumerate(args) if isinstance(a, Number)]
-        template = list(args)
-        known = dict(params)
+    def _in_python(self, call: Call) -> _Primitive:
+        function, type, types = call.function, call.type, call.types
+        template = list(call.args)
+        given_at = [k for k, a in enumerate(template) if isinstance(a, Number)]
+        known = dict(call.params)
         raised, wanted = self.raised, _CLASSES[type]
         failed: Any = {"float": _FAILED, "int": _NO_INT, "bool": _NO_BOOL}[type]
         bools = [i for i, t in enumerate(types) if t == "bool"]
@@ -225,20 +201,14 @@ def _argument(w: Writer, a: Number) -> str:
     return f"{TYPES[a.type]} {a.text}"
 
 
-def _constant(
-    w: Writer,
-    function: Callable[..., Any],
-    args: Sequence[Any],
-    params: Mapping[str, Any],
-    type: str,
-) -> Number:
+def _constant(w: Writer, call: Call) -> Number:
     """The value of a call with constants, computed now; code bails out if it has none."""
     try:
-        r = function(*args, **params)
+        r = call.function(*call.args, **call.params)
     except Exception:
         r = None
-    found = constant(r) if r.__class__ is _CLASSES[type] else None
+    found = constant(r) if r.__class__ is _CLASSES[call.type] else None
     if found is None:
         w.fail("true")
-        found = Number("poison", type)
+        found = Number("poison", call.type)
     return found

@@ -247,7 +247,7 @@ class RowWriter:
     def _record(self, answer: Answer, layout: Written) -> None:
         lead = [str(answer.number)] if self._numbered else []
         cells = [""] * len(self._columns or []) if answer.status else answer.cells
-        error = [_told(answer.diagnostics[0]) if answer.status else ""]
+        error = [str(answer.diagnostics[0]) if answer.status else ""]
         texts = [*lead, *answer.kept, *cells, *(error if self._recorded else [])]
         self._write(layout.record(texts))
 
@@ -267,12 +267,6 @@ def _layout(kind: str, precision: int) -> Written | None:
 
         return ArrowColumns(kind)
     return LAYOUTS[kind]() if kind in LAYOUTS else None
-
-
-def _told(error: Diagnostic) -> str:
-    """An error on one line, with its place, as in the form `concise`."""
-    place = "" if error.place is None else f"{':'.join(map(str, error.place))}: "
-    return f"{place}{error.message}"
 
 
 def json_line(number: int, kept: Kept, told: str) -> str:

@@ -29,7 +29,7 @@ from gradcli.engine.compile.typed import (
 )
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.internal.whole import Constant
-from gradcli.engine.ops.op import REQUIRED, Op
+from gradcli.engine.ops.op import Op
 from gradcli.engine.values.carrier import Carrier
 from gradcli.engine.values.data import SCALARS, np
 from gradcli.source import Span
@@ -114,7 +114,7 @@ class Builder:
 
     def on_arrays(self, op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
         """Emit an op on arrays and numbers."""
-        params = {**_defaults(op), **params}
+        params = {**op.defaults, **params}
         given = [*map(self.whole, args)]
         if isinstance(op.statics.dtype, list):
             return self._several(op, given, params)
@@ -135,7 +135,7 @@ class Builder:
 
     def _along_directions(self, op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
         """Emit an op along several directions."""
-        params = {**_defaults(op), **params}
+        params = {**op.defaults, **params}
         given = [*map(self.whole, args)]
         wide = tuple(map(_goes_along, given))
         (count,) = {directions(x.type) for x in given if _goes_along(x)}
@@ -325,9 +325,3 @@ def operand(x: Any) -> Operand:
 def argument(x: Any) -> Operand | None:
     """Return an argument of an op as an operand; None if it is left out."""
     return None if x is None else operand(x)
-
-
-def _defaults(op: Op) -> dict[str, Any]:
-    """Return the parameters of an op that have defaults."""
-    given = ((name.removeprefix("*"), value) for name, value in op.params.items())
-    return {name: value for name, value in given if value is not REQUIRED}

@@ -127,7 +127,7 @@ _GROUP_OF: dict[str, type[Group]] = {
 
 _FILLED = (
     *("args", "optional", "variadic", "params", "order", "method", "constant"),
-    *("differentiable", "elementwise", "_defaults"),
+    *("differentiable", "elementwise", "defaults"),
     *("value", "derivatives", "tape", "statics", "memory", "host", "page"),
 )
 """The fields of an op that are filled when one of them is first read."""
@@ -149,6 +149,7 @@ class Op(Entry):
             arguments do not come first: `scatter(input, dim, index, src)`.
         method: whether it can be called as a method; ops of the room `internal` cannot.
         constant: the value of a built-in name that is no function.
+        defaults: the parameters that may be left out, without the star of a first "*size".
         differentiable: whether it has derivative rules.
         elementwise: whether a result has the shape that the arguments broadcast to. An op without a
             shape rule that has no value on numbers either has a shape that depends on the values.
@@ -211,7 +212,7 @@ class Op(Entry):
             self.value.number is not None or partials is not None
         )
         self.memory = Memory(given[Memory], layout, is_composite, self.elementwise)
-        self._defaults = {
+        self.defaults = {
             name.removeprefix("*"): value
             for name, value in self.params.items()
             if value is not REQUIRED
@@ -371,7 +372,7 @@ class Op(Entry):
 
     def _composed(self, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
         assert self.value.body is not None
-        params = {**self._defaults, **params}
+        params = {**self.defaults, **params}
         for a in args:
             if isinstance(a, Carrier):
                 return a.apply(self, args, params)

@@ -37,7 +37,7 @@ def of_tensors(name: str, body: Callable[..., Any], *, library: str = "numpy", *
 
     def call(session: Any, *given: Any, **params: Any) -> Any:
         def do(op: Op, *args: Any, **wanted: Any) -> Any:
-            return session.do(op, args, _complete(op, wanted))
+            return session.do(op, args, {**op.defaults, **wanted})
 
         tensors = _operands(session, name, given, optional)
         return body(do, *tensors, **{k: static(v) for k, v in params.items()})
@@ -49,7 +49,7 @@ def of_tensors(name: str, body: Callable[..., Any], *, library: str = "numpy", *
         if unsure or any(v is not None and None in like(v) for v in values):
             return known.unknown(*given)
         return body(
-            lambda op, *args, **wanted: op(*args, **_complete(op, wanted)), *values, **options
+            lambda op, *args, **wanted: op(*args, **{**op.defaults, **wanted}), *values, **options
         )
 
     return host(
@@ -74,11 +74,6 @@ def _operands(session: Any, name: str, given: Sequence[Any], optional: int = 0) 
 
 def _listed(value: Any) -> Any:
     return list(value) if isinstance(value, (tuple, range)) else value
-
-
-def _complete(op: Op, wanted: dict[str, Any]) -> dict[str, Any]:
-    defaults = {k.removeprefix("*"): v for k, v in op.params.items() if v is not REQUIRED}
-    return {**defaults, **wanted}
 
 
 def _floats(do: Do, x: Any) -> Any:
@@ -414,7 +409,7 @@ def _interp(session: Any, x: Any, xp: Any, fp: Any) -> Any:
         raise run_error("shape-mismatch", "`np.interp` needs a row of places and one of values")
 
     def do(op: Op, *args: Any, **wanted: Any) -> Any:
-        return session.do(op, args, _complete(op, wanted))
+        return session.do(op, args, {**op.defaults, **wanted})
 
     flat = _interpolated(do, _flat(do, at), places, values)
     return do(ops.reshape, flat, shape=shape_of(at))

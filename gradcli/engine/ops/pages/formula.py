@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gradcli.engine.ops.catalog import ops
-from gradcli.engine.ops.op import REQUIRED, Op, Sample
+from gradcli.engine.ops.op import Op, Sample
 from gradcli.engine.values.carrier import Carrier
 from gradcli.engine.values.data import SCALARS, np
 from gradcli.engine.values.sizes import broadcast
@@ -114,7 +114,7 @@ def _formula(op: Op, place: int) -> str | None:
     args = [
         _symbol(name, value) for name, value in zip(_names(op, point), point.args, strict=False)
     ]
-    params = {k: v for k, v in op.params.items() if v is not REQUIRED} | point.params
+    params = {**op.defaults, **point.params}
     try:
         shape = _shape(op, args, params)
         many = isinstance(shape, list)

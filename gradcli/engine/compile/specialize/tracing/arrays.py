@@ -18,7 +18,7 @@ from gradcli.engine.compile.typed import (
     is_floating,
 )
 from gradcli.engine.ops.catalog import ops
-from gradcli.engine.ops.op import REQUIRED, Op
+from gradcli.engine.ops.op import Op
 from gradcli.engine.tape.tensor import Tensor, named
 from gradcli.engine.values import memory
 from gradcli.engine.values.data import np
@@ -70,8 +70,7 @@ class Arrays:
 
     def do(self, op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
         """Return the result of an op on tensors and numbers."""
-        given = ((name.removeprefix("*"), value) for name, value in op.params.items())
-        params = {n: value for n, value in given if value is not REQUIRED} | dict(params)
+        params = {**op.defaults, **params}
         if op.value.body is not None:
             return self._composed(op, [_data(x) for x in args], params)
         return self._one(op, [*map(self._cell_of, args)], params)

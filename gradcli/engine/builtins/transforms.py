@@ -168,7 +168,6 @@ def _traced_hessian(code: Tracing, function: Any, inputs: Any, argnums: Any) -> 
 
 _AT_INPUTS: dict[str, Any] = {"args": ("function", "inputs=None"), "params": {"argnums": 0}}
 _BY_ARGNUMS: dict[str, Any] = {"args": ("function",), "params": {"argnums": 0}}
-_WITH_AUX: dict[str, Any] = {"args": ("function",), "params": {"argnums": 0, "has_aux": False}}
 
 jacobian: Op = host(
     "jacobian",
@@ -181,33 +180,26 @@ jacobian: Op = host(
     source="PyTorch: autograd.functional.jacobian",
 )
 
-jacrev: Op = host(
-    "jacrev",
-    lambda session, function, argnums, has_aux: transforms.jacobian(
-        session, function, argnums, has_aux, mode="reverse", by="jacrev"
-    ),
-    **_WITH_AUX,
-    transform="any",
-    traced=lambda code, function, argnums, has_aux: _alone(code, has_aux).jacobian(
-        function, argnums, "reverse"
-    ),
-    doc="The function that gives the Jacobian, row by row in reverse mode.",
-    source="PyTorch: func.jacrev",
-)
 
-jacfwd: Op = host(
-    "jacfwd",
-    lambda session, function, argnums, has_aux: transforms.jacobian(
-        session, function, argnums, has_aux, mode="forward", by="jacfwd"
-    ),
-    **_WITH_AUX,
-    transform="any",
-    traced=lambda code, function, argnums, has_aux: _alone(code, has_aux).jacobian(
-        function, argnums, "forward"
-    ),
-    doc="The function that gives the Jacobian, column by column in forward mode.",
-    source="PyTorch: func.jacfwd",
-)
+def _jacobian_by(name: str, mode: str, part: str) -> Op:
+    return host(
+        name,
+        lambda session, function, argnums, has_aux: transforms.jacobian(
+            session, function, argnums, has_aux, mode=mode, by=name
+        ),
+        args=("function",),
+        params={"argnums": 0, "has_aux": False},
+        transform="any",
+        traced=lambda code, function, argnums, has_aux: _alone(code, has_aux).jacobian(
+            function, argnums, mode
+        ),
+        doc=f"The function that gives the Jacobian, {part} by {part} in {mode} mode.",
+        source=f"PyTorch: func.{name}",
+    )
+
+
+jacrev: Op = _jacobian_by("jacrev", "reverse", "row")
+jacfwd: Op = _jacobian_by("jacfwd", "forward", "column")
 
 hessian: Op = host(
     "hessian",

@@ -257,37 +257,30 @@ clamp: Op = elementwise(
     bad=lambda: (bad((2,), (3,), says="broadcast"), bad(1.0, says="`min` or `max`")),
 )
 
-clamp_min: Op = elementwise(
-    "clamp_min",
-    exact=True,
-    args=("input", "min"),
-    doc="input, or min where input is below. The derivative at min is 1.",
-    source="PyTorch",
-    number=ieee.maximum,
-    array=_larger,
-    chooses=True,
-    partials=(lambda out, x, low: ops.ge(x, low), lambda out, x, low: ops.lt(x, low)),
-    saves=("input", "min"),
-    node=by_number(1, "ClampMinBackward0(input)", "ClampMinBackward1"),
-    samples=points.pairs,
-    known=lambda: (known(0.0, 0.0, grad=(1.0, 0.0)),),
-)
 
-clamp_max: Op = elementwise(
-    "clamp_max",
-    exact=True,
-    args=("input", "max"),
-    doc="input, or max where input is above. The derivative at max is 1.",
-    source="PyTorch",
-    number=ieee.minimum,
-    array=_smaller,
-    chooses=True,
-    partials=(lambda out, x, high: ops.le(x, high), lambda out, x, high: ops.gt(x, high)),
-    saves=("input", "max"),
-    node=by_number(1, "ClampMaxBackward0(input)", "ClampMaxBackward1"),
-    samples=points.pairs,
-    known=lambda: (known(0.0, 0.0, grad=(1.0, 0.0)),),
-)
+def _bounded(bound: str, beyond: str, number: Any, array: Any, *, keeps: str, leaves: str) -> Op:
+    """`clamp` with one bound; `keeps` and `leaves` compare an input with it."""
+    return elementwise(
+        f"clamp_{bound}",
+        exact=True,
+        args=("input", bound),
+        doc=f"input, or {bound} where input is {beyond}. The derivative at {bound} is 1.",
+        source="PyTorch",
+        number=number,
+        array=array,
+        chooses=True,
+        partials=(lambda out, x, b: ops[keeps](x, b), lambda out, x, b: ops[leaves](x, b)),
+        saves=("input", bound),
+        node=by_number(
+            1, f"Clamp{bound.title()}Backward0(input)", f"Clamp{bound.title()}Backward1"
+        ),
+        samples=points.pairs,
+        known=lambda: (known(0.0, 0.0, grad=(1.0, 0.0)),),
+    )
+
+
+clamp_min: Op = _bounded("min", "below", ieee.maximum, _larger, keeps="ge", leaves="lt")
+clamp_max: Op = _bounded("max", "above", ieee.minimum, _smaller, keeps="le", leaves="gt")
 
 
 def _heaviside(x: Data, values: Data) -> Data:

@@ -55,7 +55,7 @@ class Call(Record):
 
     @property
     def key(self) -> Any:
-        """The cache key: the function, the types of numbers, constants and the type of the value."""
+        """The cache key: the function, the types of numbers, constants and the value's type."""
         signature = tuple(a.type if isinstance(a, Number) else repr(a) for a in self.args)
         params = repr(sorted(self.params.items())) if self.params else ""
         return self.function, signature, params, self.type

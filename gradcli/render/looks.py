@@ -7,15 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gradcli.render.text import Line, plain_text
-from gradcli.results import (
-    Findings,
-    Graph,
-    GraphResult,
-    Look,
-    Operations,
-    RunResult,
-    Shown,
-)
+from gradcli.results import Findings, Graph, GraphResult, Look, Operations, RunResult, Shown
 
 if TYPE_CHECKING:
     from gradcli.render.graphs.picture import Picture

@@ -21,23 +21,8 @@ from gradcli.engine.autodiff.hooks import accumulate, copied
 from gradcli.engine.autodiff.numbers import visitor as visitor_of_numbers
 from gradcli.engine.autodiff.paths import Paths, age, between, reachable, visible
 from gradcli.engine.ops.catalog import ops
-from gradcli.engine.tape.graph import (
-    GONE,
-    LIVE,
-    SPENT,
-    CompositeNode,
-    Node,
-    Site,
-    Whole,
-    settle,
-)
-from gradcli.engine.tape.tensor import (
-    AccumulateGrad,
-    OpNode,
-    PlannedNode,
-    Tensor,
-    node_of,
-)
+from gradcli.engine.tape.graph import GONE, LIVE, SPENT, CompositeNode, Node, Site, Whole, settle
+from gradcli.engine.tape.tensor import AccumulateGrad, OpNode, PlannedNode, Tensor, node_of
 from gradcli.engine.values.carrier import Carrier, data_of
 from gradcli.errors import Diagnostic, Label, RunError, run_error
 from gradcli.record import Record

@@ -19,12 +19,7 @@ from gradcli.engine.run.session.messages import turn_note
 from gradcli.engine.static.calls import Calls
 from gradcli.engine.static.facts import Facts, fact
 from gradcli.engine.static.findings import Findings
-from gradcli.engine.static.kinds import (
-    Each,
-    Slots,
-    State,
-    reached,
-)
+from gradcli.engine.static.kinds import Each, Slots, State, reached
 from gradcli.engine.static.lists import Lists, linked, same
 from gradcli.engine.static.outside import outside
 from gradcli.engine.static.steps import Steps

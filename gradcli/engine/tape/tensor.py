@@ -25,14 +25,7 @@ from gradcli.engine.tape.graph import (
 )
 from gradcli.engine.values import memory
 from gradcli.engine.values.carrier import SCALAR, Carrier, Like, data_of, like_of
-from gradcli.engine.values.data import (
-    NUMBERS,
-    SCALARS,
-    Data,
-    dtype_of,
-    is_floating,
-    np,
-)
+from gradcli.engine.values.data import NUMBERS, SCALARS, Data, dtype_of, is_floating, np
 from gradcli.engine.values.fields import Fields
 from gradcli.errors import Diagnostic, Label, RunError, run_error
 

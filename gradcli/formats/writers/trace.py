@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from gradcli.formats.texts.json_text import (
-    array,
-    fields_json,
-    json_object,
-    warning_json,
-)
+from gradcli.formats.texts.json_text import array, fields_json, json_object, warning_json
 from gradcli.formats.texts.literal import literal, quote
 from gradcli.formats.writers.forms import Parts
 from gradcli.results import Value

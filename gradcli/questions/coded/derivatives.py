@@ -9,13 +9,7 @@ from gradcli.engine.compile.differentiate.differentials import Derived, certain
 from gradcli.engine.compile.differentiate.tangent import connected, tangents
 from gradcli.engine.compile.passes.activity import Flow
 from gradcli.engine.compile.passes.finalize import final
-from gradcli.engine.compile.specialize.program import (
-    Items,
-    Leaf,
-    Specialized,
-    Tree,
-    specialize,
-)
+from gradcli.engine.compile.specialize.program import Items, Leaf, Specialized, Tree, specialize
 from gradcli.engine.compile.typed import (
     Block,
     Do,

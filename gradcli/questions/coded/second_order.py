@@ -10,12 +10,7 @@ from gradcli.engine.compile.differentiate.adjoint import adjoint
 from gradcli.engine.compile.differentiate.broadcast_numbers import REASON, is_read_again
 from gradcli.engine.compile.differentiate.differentials import without_zeros
 from gradcli.engine.compile.differentiate.tangent import tangent, tangents
-from gradcli.engine.compile.typed import (
-    Do,
-    NotCompilable,
-    Program,
-    Value,
-)
+from gradcli.engine.compile.typed import Do, NotCompilable, Program, Value
 from gradcli.engine.compile.walk import has_arrays, instructions
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.values.data import np

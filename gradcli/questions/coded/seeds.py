@@ -7,11 +7,7 @@ from typing import Any
 
 from gradcli.engine.compile.control import Left
 from gradcli.engine.compile.passes.activity import go_through_rules
-from gradcli.engine.compile.typed import (
-    Operand,
-    Program,
-    Value,
-)
+from gradcli.engine.compile.typed import Operand, Program, Value
 from gradcli.engine.run.execution.inputs import Given
 from gradcli.engine.values.data import NUMBERS
 from gradcli.questions.coded.given import elements, whole

@@ -6,14 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from gradcli.render.graphs.labels import (
-    VALUE,
-    facts,
-    name_and_text,
-    remarks,
-    shape_text,
-    short,
-)
+from gradcli.render.graphs.labels import VALUE, facts, name_and_text, remarks, shape_text, short
 from gradcli.render.graphs.picture import Box, Picture
 from gradcli.render.graphs.svg import DARK, LIGHT, RULES, Drawing, drawing, elements, escaped, title
 from gradcli.render.numbers import block

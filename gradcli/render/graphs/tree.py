@@ -6,14 +6,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from gradcli.render.graphs.labels import (
-    facts,
-    how_often,
-    name_and_text,
-    remarks,
-    shape_text,
-    short,
-)
+from gradcli.render.graphs.labels import facts, how_often, name_and_text, remarks, shape_text, short
 from gradcli.render.graphs.picture import Box, Picture
 from gradcli.render.numbers import aligned
 from gradcli.render.text import Line, cells, line_cells, pad, shorten, visible, wrapped

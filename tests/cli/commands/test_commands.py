@@ -18,14 +18,7 @@ from gradcli.errors import (
     ProgramError,
     RunError,
 )
-from gradcli.results import (
-    Binding,
-    GradResult,
-    Graph,
-    GraphNode,
-    GraphResult,
-    RunResult,
-)
+from gradcli.results import Binding, GradResult, Graph, GraphNode, GraphResult, RunResult
 from gradcli.source import Source, Span
 
 RAISES = {

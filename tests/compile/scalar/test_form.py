@@ -10,14 +10,7 @@ import pytest
 from support.checks.evaluate_scalar import BailsOut, evaluate
 from support.checks.scalar_text import text
 from support.checks.validate_scalar import faults
-from support.programs.number_cases import (
-    NUMBERS,
-    OF_MACHINE_CODE,
-    OPS,
-    bits,
-    cases,
-    random_number,
-)
+from support.programs.number_cases import NUMBERS, OF_MACHINE_CODE, OPS, bits, cases, random_number
 
 import gradcli.engine.compile.scalar as room
 from gradcli.engine.compile.scalar.errors import Untranslatable

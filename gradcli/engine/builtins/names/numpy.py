@@ -5,12 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from gradcli.engine.builtins.create import (
-    constant_data,
-    inferred,
-    like,
-    made,
-)
+from gradcli.engine.builtins.create import constant_data, inferred, like, made
 from gradcli.engine.ops.binding import static
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import REQUIRED, Op, constant, host

@@ -21,15 +21,7 @@ from gradcli.engine.compile.differentiate.differentials import ABSENT, MANY, Del
 from gradcli.engine.compile.passes.activity import Activity
 from gradcli.engine.compile.passes.aliases import Earlier
 from gradcli.engine.compile.symbols import Symbol, operand
-from gradcli.engine.compile.typed import (
-    Block,
-    If,
-    Leave,
-    Loop,
-    NotCompilable,
-    Operand,
-    Value,
-)
+from gradcli.engine.compile.typed import Block, If, Leave, Loop, NotCompilable, Operand, Value
 from gradcli.engine.compile.walk import defined
 from gradcli.engine.ops.catalog import ops
 from gradcli.source import Span

@@ -11,16 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from gradcli.engine.compile.passes.activity import Activity
-from gradcli.engine.compile.typed import (
-    Block,
-    Do,
-    If,
-    Instruction,
-    Loop,
-    Operand,
-    Program,
-    Value,
-)
+from gradcli.engine.compile.typed import Block, Do, If, Instruction, Loop, Operand, Program, Value
 from gradcli.engine.compile.walk import Fresh, blocks, defined, instructions, renamed
 from gradcli.engine.ops.catalog import ops
 from gradcli.record import Record

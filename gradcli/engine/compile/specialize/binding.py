@@ -15,14 +15,7 @@ from gradcli.engine.compile.specialize.tracing.values import (
     number_type,
 )
 from gradcli.engine.compile.symbols import Symbol, operand
-from gradcli.engine.compile.typed import (
-    DTYPES,
-    TYPES,
-    NotCompilable,
-    Value,
-    is_array,
-    is_floating,
-)
+from gradcli.engine.compile.typed import DTYPES, TYPES, NotCompilable, Value, is_array, is_floating
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.run.execution.inputs import Given, Inputs
 from gradcli.engine.run.session.state import RandomNumbers, Session

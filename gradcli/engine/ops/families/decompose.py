@@ -5,11 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gradcli.engine.ops.catalog import ops
-from gradcli.engine.ops.families.matrices import (
-    GILES,
-    checked,
-    transposed,
-)
+from gradcli.engine.ops.families.matrices import GILES, checked, transposed
 from gradcli.engine.ops.op import Op, bad, composite, sample
 from gradcli.engine.values.data import dtype_of, np, shape_of
 from gradcli.engine.values.fields import Fields

@@ -6,12 +6,7 @@ from math import factorial, inf, prod
 from typing import Any
 
 from gradcli.engine.ops.catalog import ops
-from gradcli.engine.ops.families.matrices import (
-    GILES,
-    checked,
-    transposed,
-    triangle,
-)
+from gradcli.engine.ops.families.matrices import GILES, checked, transposed, triangle
 from gradcli.engine.ops.internal.decompose import unit_lower
 from gradcli.engine.ops.op import Op, bad, composite, op, sample
 from gradcli.engine.values.carrier import data_of

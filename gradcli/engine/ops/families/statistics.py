@@ -8,13 +8,7 @@ from typing import Any
 
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families import points
-from gradcli.engine.ops.families.along import (
-    DIMS,
-    check_some,
-    dim_samples,
-    reshaped,
-    shaped,
-)
+from gradcli.engine.ops.families.along import DIMS, check_some, dim_samples, reshaped, shaped
 from gradcli.engine.ops.families.ordering import order_of
 from gradcli.engine.ops.families.reduce import SPREAD
 from gradcli.engine.ops.op import REQUIRED, Op, Sample, bad, composite, host, known, op, sample

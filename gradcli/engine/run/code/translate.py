@@ -19,13 +19,7 @@ from gradcli.engine.run.code.counting import Counting
 from gradcli.engine.run.code.pieces import Pieces, Place
 from gradcli.errors import Diagnostic, ProgramError
 from gradcli.ir import program as ir
-from gradcli.ir.visit import (
-    all_functions,
-    instructions,
-    is_generator,
-    writes,
-    written_around,
-)
+from gradcli.ir.visit import all_functions, instructions, is_generator, writes, written_around
 from gradcli.record import Record
 from gradcli.source import Span
 

@@ -6,13 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache, partial
 from typing import Any, TypeAlias
 
-from gradcli.engine.ops.binding import (
-    bind,
-    bind_host,
-    check_params,
-    needs_no_binding,
-    static,
-)
+from gradcli.engine.ops.binding import bind, bind_host, check_params, needs_no_binding, static
 from gradcli.engine.ops.op import REQUIRED, Op
 from gradcli.engine.run.fast import scalars
 from gradcli.engine.run.session.evaluator import Evaluator

@@ -10,13 +10,7 @@ from gradcli.engine.compile.result_type import result_type, result_types
 from gradcli.engine.compile.specialize.tracing.values import Cell, is_number
 from gradcli.engine.compile.specialize.tracing.values import is_whole as is_tensor
 from gradcli.engine.compile.symbols import Symbol, argument, is_whole
-from gradcli.engine.compile.typed import (
-    DTYPES,
-    Placed,
-    PlacedSeveral,
-    array_type,
-    is_floating,
-)
+from gradcli.engine.compile.typed import DTYPES, Placed, PlacedSeveral, array_type, is_floating
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import Op
 from gradcli.engine.tape.tensor import Tensor, named

@@ -157,11 +157,7 @@ class Merge:
         if (
             isinstance(a, Vector)
             and isinstance(b, Vector)
-            and (a.shape, a.type)
-            == (
-                b.shape,
-                b.type,
-            )
+            and (a.shape, a.type) == (b.shape, b.type)
         ):
             numbers = [self._number(x, y) for x, y in zip(a.numbers, b.numbers, strict=True)]
             visible = a.visible if a.visible is b.visible else None

@@ -9,13 +9,7 @@ from typing import Any
 
 from gradcli.engine.compile.specialize.tracing.liveness import Liveness
 from gradcli.engine.compile.symbols import Builder, Symbol
-from gradcli.engine.compile.typed import (
-    DTYPES,
-    NotCompilable,
-    dtype_and_shape,
-    is_array,
-    type_of,
-)
+from gradcli.engine.compile.typed import DTYPES, NotCompilable, dtype_and_shape, is_array, type_of
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.values.carrier import Carrier
 from gradcli.engine.values.data import NUMBERS

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
+from io import StringIO
+from itertools import accumulate
 from typing import IO, NamedTuple
 
 _PIECE = 2**20
@@ -37,7 +38,8 @@ class Source:
     def starts(self) -> list[int]:
         """Offsets at which the lines start; the first starts at ``starts[0]``."""
         if self._starts is None:
-            self._starts = [0, *(m.end() for m in re.finditer(r"\r\n?|\n", self.text))]
+            lines = StringIO(self.text + ".", newline="")  # a last line that no end follows
+            self._starts = [0, *accumulate(map(len, lines))][:-1]
         return self._starts
 
     def position(self, offset: int) -> tuple[int, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from gradcli.record import Record
 
@@ -57,34 +57,37 @@ def written(name: str) -> str:
     return name
 
 
-class Signatures(Protocol):
-    """The built-in names, handed to the checker and the lowering by `program`."""
+if TYPE_CHECKING:  # making a protocol takes as long as importing a room
+    from typing import Protocol
 
-    def __contains__(self, name: object) -> bool: ...
-    def __getitem__(self, name: str) -> Signature: ...
-    def names(self) -> list[str]: ...
-    def in_library(self, path: str) -> bool:
-        """Whether the library has something of that full path, such as `torch.nn.Linear`."""
-        ...
+    class Signatures(Protocol):
+        """The built-in names, handed to the checker and the lowering by `program`."""
 
-    def names_later(self, path: str) -> bool:
-        """Whether something of the library has attributes that are named when a program runs."""
-        ...
+        def __contains__(self, name: object) -> bool: ...
+        def __getitem__(self, name: str) -> Signature: ...
+        def names(self) -> list[str]: ...
+        def in_library(self, path: str) -> bool:
+            """True if the library has something of that full path, such as `torch.nn.Linear`."""
+            ...
 
-    def is_member(self, name: str) -> bool:
-        """Whether an object, or something of the library, has an attribute of that name."""
-        ...
+        def names_later(self, path: str) -> bool:
+            """True if something of the library has attributes named while a program runs."""
+            ...
 
-    @property
-    def attributes(self) -> frozenset[str]:
-        """Attribute and method names of tensors, lists, graph nodes that are not built-in
-        functions (`grad`, `shape`, `backward`, `append`, ...).
-        """
-        ...
+        def is_member(self, name: str) -> bool:
+            """True if an object, or something of the library, has an attribute of that name."""
+            ...
 
-    @property
-    def of_python(self) -> frozenset[str]:
-        """Names of methods of lists, strings and the like (`sort`, `split`): where one is a
-        built-in function, too, the receiver tells which of the two is meant.
-        """
-        ...
+        @property
+        def attributes(self) -> frozenset[str]:
+            """Attribute and method names of tensors, lists, graph nodes that are not built-in
+            functions (`grad`, `shape`, `backward`, `append`, ...).
+            """
+            ...
+
+        @property
+        def of_python(self) -> frozenset[str]:
+            """Names of methods of lists, strings and the like (`sort`, `split`): where one is a
+            built-in function, too, the receiver tells which of the two is meant.
+            """
+            ...

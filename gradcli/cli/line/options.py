@@ -1,9 +1,21 @@
 """The table of all options, from which each command takes its own."""
 
 from collections.abc import Callable
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal
 
 from typer.core import TyperArgument, TyperOption
+
+if TYPE_CHECKING:  # making a protocol takes as long as importing a room
+    from typing import Protocol
+
+    class Whole(Protocol):
+        """The whole command line, for commands that list or run others."""
+
+        def names(self) -> list[str]:
+            """The names of all commands."""
+
+        def run(self, arguments: list[str]) -> int:
+            """Run other arguments, and return the exit status."""
 
 
 class Field:
@@ -49,16 +61,6 @@ def completed(what: str) -> Callable[..., list[str]]:
 
 PRECISION = 6
 """Significant digits for people by default."""
-
-
-class Whole(Protocol):
-    """The whole command line, for commands that list or run others."""
-
-    def names(self) -> list[str]:
-        """The names of all commands."""
-
-    def run(self, arguments: list[str]) -> int:
-        """Run other arguments, and return the exit status."""
 
 
 class Line:
@@ -243,7 +245,7 @@ class Line:
         default="full", metavar="FORM", help="Form of messages: full, concise or json."
     )
 
-    def __init__(self, *, whole: Whole, forms: tuple[str, ...], **given: Any) -> None:
+    def __init__(self, *, whole: "Whole", forms: tuple[str, ...], **given: Any) -> None:
         self.whole, self.forms, self.takes = whole, forms, given.keys()
         self.__dict__.update(_NOT_ASKED)
         self.__dict__.update(given)

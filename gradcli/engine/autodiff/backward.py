@@ -16,8 +16,6 @@ from contextlib import suppress
 from math import isnan
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from gradcli.engine.autodiff import hooks as hooked
-from gradcli.engine.autodiff.hooks import accumulate, copied
 from gradcli.engine.autodiff.numbers import visitor as visitor_of_numbers
 from gradcli.engine.autodiff.paths import Paths, age, between, reachable, visible
 from gradcli.engine.ops.catalog import ops
@@ -136,6 +134,8 @@ def backward(
         paths = between((node for node, _, _ in roots), ends)
     own = _Pass(create_graph, LIVE, True, checks)
     found = _program(roots, paths, ends, retained, own, left)
+    from gradcli.engine.autodiff.hooks import accumulate
+
     for node in ends:
         leaf = node.variable if isinstance(node, AccumulateGrad) else None
         if leaf is not None and node in found:
@@ -180,6 +180,8 @@ def _program(
         if c is not None and x.grad is not None:
             c = ops.add(x.grad if own.recorded else data_of(x.grad), c)
         if c is not None:
+            from gradcli.engine.autodiff.hooks import copied
+
             x.grad = copied(c)
     return found
 
@@ -307,6 +309,8 @@ def _closely(
     """The same with hooks, and with a look at each node's cotangents for nan, whose pass it may be.
     What was found goes into `found` one after the other; returns the nodes that were visited.
     """
+    from gradcli.engine.autodiff import hooks as hooked
+
     recorded, accumulates = whose.recorded, whose.accumulates
     pull = _recorded if recorded else _plain
     is_live = paths.live.__contains__

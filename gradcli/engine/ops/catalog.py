@@ -42,11 +42,10 @@ class Catalog:
     @cached_property
     def families(self) -> dict[str, str]:
         """Family of every built-in name."""
-        return {
-            name: family
-            for family, names in self._index["families"].items()
-            for name in names.split()
-        }
+        found: dict[str, str] = {}
+        for family, names in self._index["families"].items():
+            found.update(dict.fromkeys(names.split(), family))
+        return found
 
     @property
     def titles(self) -> dict[str, str]:

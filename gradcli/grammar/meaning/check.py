@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from gradcli.errors import Diagnostic, Label, nearest
 from gradcli.grammar.meaning import contexts, modules
@@ -26,8 +27,10 @@ from gradcli.grammar.syntax import ast
 from gradcli.grammar.syntax.faults import Fault
 from gradcli.grammar.syntax.literals import LARGEST, too_large
 from gradcli.grammar.syntax.parser import reads
-from gradcli.ir.signature import Signatures
 from gradcli.source import Source, Span
+
+if TYPE_CHECKING:
+    from gradcli.ir.signature import Signatures
 
 
 def check(

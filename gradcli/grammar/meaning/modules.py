@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import cache
+from typing import TYPE_CHECKING
 
 from gradcli.errors import slips
-from gradcli.ir.signature import Signatures
+
+if TYPE_CHECKING:
+    from gradcli.ir.signature import Signatures
 
 TORCH = frozenset(
     {

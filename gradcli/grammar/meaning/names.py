@@ -8,14 +8,16 @@ built-ins. In a program without declarations, a name found nowhere is an input.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from gradcli.grammar.meaning import modules
 from gradcli.grammar.syntax import ast
 from gradcli.ir import program as ir
-from gradcli.ir.signature import Signatures
 from gradcli.record import Record
 from gradcli.source import Span
+
+if TYPE_CHECKING:
+    from gradcli.ir.signature import Signatures
 
 PREFIXES = frozenset({"torch", "F", "math"})
 """Names that stand for modules without an import, unless the program uses them as its own."""

@@ -170,12 +170,13 @@ def _states(table: IntParseTable, numbers: dict[Rule, int]) -> tuple[list[Any], 
 def _shared(rows: list[Any]) -> dict[str, Any]:
     """The rows without repetitions, since the file is read at each start.
 
-    A row of `states` is the default reduction and the index of its actions in `actions`; equal
-    actions are stored once. `goto` has the most common next state of each nonterminal, and the
-    others by the state below.
+    `defaults` has the default reduction of each state, `places` the index of its actions in
+    `actions`; equal actions are stored once. `goto` has the most common next state of each
+    nonterminal, and the others by the state below.
     """
-    places: dict[tuple[tuple[str, int], ...], int] = {}
-    states = [(rest, places.setdefault((*own.items(),), len(places))) for rest, own, _ in rows]
+    unique: dict[tuple[tuple[str, int], ...], int] = {}
+    places = tuple(unique.setdefault((*own.items(),), len(unique)) for _, own, _ in rows)
+    defaults = tuple(default for default, _, _ in rows)
     below: dict[str, dict[int, int]] = {}
     for state, (_, _, following) in enumerate(rows):
         for symbol, target in following.items():
@@ -185,7 +186,8 @@ def _shared(rows: list[Any]) -> dict[str, Any]:
         counts = Counter(targets.values())
         usual = min(counts, key=lambda target: (-counts[target], target))
         goto[symbol] = usual, {s: target for s, target in targets.items() if target != usual}
-    return {"states": tuple(states), "actions": [*map(dict, places)], "goto": goto}
+    actions = [*map(dict, unique)]
+    return {"defaults": defaults, "places": places, "actions": actions, "goto": goto}
 
 
 def _with_default(actions: dict[str, int]) -> tuple[int | None, dict[str, int]]:

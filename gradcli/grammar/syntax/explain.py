@@ -321,7 +321,7 @@ def _in_words(accepted: set[str]) -> list[str]:
     rest = accepted - {"_DEDENT"}
     if "NUMBER" in rest:
         words.append("a value")
-        starts = {"MINUS", "PLUS", "TILDE", "NOT", *OPENERS, "STAR", "INPUT", "PARAM", "YIELD"}
+        starts = {"MINUS", "PLUS", "TILDE", "NOT", *OPENERS, "STAR", "DECLARE", "YIELD"}
         rest -= _VALUES | starts | {t for t, text in texts.items() if text in ("...", "**")}
     elif "SLASH" in rest:
         words.append("an operator")

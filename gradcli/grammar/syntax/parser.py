@@ -91,7 +91,7 @@ class _Parser:
     def __init__(self, source: Source) -> None:
         self._source = source
         self._tables: Tables = load()
-        self._rules = prepare(self._tables.rules, Transform(self._part))
+        self._rules = Prepared(self._tables.rules, Transform(self._part))
 
     def _part(self, start: int, end: int) -> ast.Expr:
         """An expression in the braces of an f-string."""
@@ -145,31 +145,27 @@ _LEVELS = {
 }
 
 Maker: TypeAlias = Callable[..., Any]
-Prepared: TypeAlias = tuple[str, int, Maker | None, bool, Keep | None, int]
+Reduction: TypeAlias = tuple[str, int, Maker | None, bool, Keep | None, int]
 """Origin, size, what makes the node, whether the one part is the whole, what is kept, level."""
 
 Entry: TypeAlias = tuple[int, Any, int, int, int]
 """A symbol on the stack: the state behind it, its value, start, end and depth."""
 
 
-def prepare(rules: Iterable[Rule], transform: Transform) -> list[Prepared]:
-    """Rules with their methods looked up, so that a missing one fails before parsing."""
-    return [
-        (
-            origin,
-            size,
-            getattr(transform, method) if method else None,
-            single,
-            keep,
-            _LEVELS.get(method, SAME),
-        )
-        for origin, size, method, single, keep in rules
-    ]
+class Prepared(dict[int, Reduction]):
+    """Reductions by the numbers of their rules, each made at its first use."""
+
+    def __init__(self, rules: Sequence[Rule], transform: Transform) -> None:
+        self._rules, self._transform = rules, transform
+
+    def __missing__(self, number: int) -> Reduction:
+        origin, size, method, single, keep = self._rules[number]
+        make = getattr(self._transform, method) if method else None
+        made = self[number] = origin, size, make, single, keep, _LEVELS.get(method, SAME)
+        return made
 
 
-def _drive(
-    tables: Tables, rules: list[Prepared], stream: Iterable[Token], start: int, limit: int
-) -> Any:
+def _drive(tables: Tables, rules: Prepared, stream: Iterable[Token], start: int, limit: int) -> Any:
     """Shift and reduce until the end."""
     rows = tables.states
     stack: list[Entry] = [(start, None, 0, 0, 0)]

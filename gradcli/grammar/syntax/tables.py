@@ -48,13 +48,13 @@ class Tables(Record):
 @cache
 def load() -> Tables:
     """The tables, read once."""
-    actions = CONTENT["actions"]
+    actions = map(CONTENT["actions"].__getitem__, CONTENT["places"])
     return Tables(
         fixed={**CONTENT["operators"], **CONTENT["keywords"]},
         ignored=frozenset(CONTENT["ignored"]),
         reserved=frozenset(CONTENT["reserved"]),
         rules=CONTENT["rules"],
-        states=[(default, actions[place]) for default, place in CONTENT["states"]],
+        states=[*zip(CONTENT["defaults"], actions, strict=True)],
         goto=CONTENT["goto"],
         starts=CONTENT["starts"],
     )
@@ -77,5 +77,7 @@ def _without_strings() -> re.Pattern[str]:
 
 def _compiled(patterns: Iterable[tuple[str, str]]) -> re.Pattern[str]:
     operators = sorted(CONTENT["operators"], key=len, reverse=True)
-    named = [*patterns, ("OPERATOR", "|".join(map(re.escape, operators)))]
+    longer = [re.escape(text) for text in operators if len(text) > 1]
+    one = "".join(text for text in operators if len(text) == 1)  # faster to compile as a class
+    named = [*patterns, ("OPERATOR", "|".join([*longer, f"[{re.escape(one)}]"]))]
     return re.compile("[ \\t]*(?:" + "|".join(f"(?P<{name}>{p})" for name, p in named) + ")")

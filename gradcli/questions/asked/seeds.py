@@ -9,7 +9,6 @@ from typing import Any
 from gradcli.engine.autodiff.seeds import seed
 from gradcli.engine.run.code.naming import kind_of
 from gradcli.engine.run.execution.inputs import Given
-from gradcli.engine.run.session.list_tensors import from_outside
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import NUMBERS, np, shape_of
@@ -103,7 +102,11 @@ def _converted(given: Any, fit: Callable[[Any], Any]) -> Any:
 
 def _value(given: Any) -> Any:
     """A value from outside as the program would have it, or an array of numbers as a tensor."""
-    if isinstance(given, Tensor) or not hasattr(given, "tolist"):
+    if given is None or isinstance(given, Tensor):
+        return given
+    from gradcli.engine.run.session.list_tensors import from_outside
+
+    if not hasattr(given, "tolist"):
         return from_outside(given)
     array = np.asarray(given)
     if array.dtype.kind in "bif" and array.ndim:

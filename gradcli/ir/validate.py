@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from gradcli.ir import program as ir
 from gradcli.ir import visit
-from gradcli.ir.signature import Signatures
 from gradcli.ir.text import place
 from gradcli.source import Span
+
+if TYPE_CHECKING:
+    from gradcli.ir.signature import Signatures
 
 _CHOICES = ("and", "or", "chain", "if")
 _ARITHMETIC = ("+", "-", "*", "/", "//", "%", "**", "@", "&", "|", "^")

@@ -1,8 +1,12 @@
 """The tables are those of the grammar, and our driver over them does what Lark does."""
 
+import ast
+import random
+import re
 import subprocess
 import sys
 from functools import cache
+from itertools import product
 from pathlib import Path
 
 import lark
@@ -12,9 +16,10 @@ from support.programs.grammar_programs import source, text
 
 from gradcli.grammar.syntax import build
 from gradcli.grammar.syntax.acceptable import acceptable
+from gradcli.grammar.syntax.faults import Fault
 from gradcli.grammar.syntax.layout import layout
 from gradcli.grammar.syntax.lexer import tokens
-from gradcli.grammar.syntax.parser import parse, parse_expression
+from gradcli.grammar.syntax.parser import Prepared, parse, parse_expression
 from gradcli.grammar.syntax.tables import load
 from gradcli.grammar.syntax.transform import Transform
 from gradcli.source import Span
@@ -135,3 +140,65 @@ def test_parsing_imports_neither_lark_nor_what_starts_slowly():
     made = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert made.stdout.split() == []
+
+
+def is_number(text):
+    """True if Python reads a text as one number without sign, `j` or leading zeros."""
+    try:
+        value = ast.literal_eval(text)
+    except (SyntaxError, ValueError, MemoryError):
+        return False
+    return type(value) in (int, float) and text.isascii() and text[0] in ".0123456789"
+
+
+def read_whole(text):
+    """True if the lexer reads a text as one number."""
+    try:
+        return [(kind, part) for kind, part, _, _ in tokens(load(), text, 0, len(text))] == [
+            ("NUMBER", text)
+        ]
+    except Fault:
+        return False
+
+
+PARTS = [
+    "0x",
+    "0X",
+    "0b",
+    "0B",
+    "0o",
+    "0O",
+    "0",
+    "1",
+    "7",
+    "9",
+    "00",
+    "_",
+    ".",
+    "e",
+    "E",
+    "+",
+    "-",
+    "a",
+    "F",
+]
+
+
+def test_the_lexer_reads_the_numbers_that_python_reads():
+    chance = random.Random(0)
+    texts = ["".join(parts) for n in range(1, 4) for parts in product(PARTS, repeat=n)]
+    texts += ["".join(chance.choices(PARTS, k=chance.randint(4, 8))) for _ in range(10_000)]
+    zeros = re.compile(r"0[0-9_]*[1-9]")  # `012`, which literals.py refuses with a reason
+    wrong = [t for t in texts if read_whole(t) != is_number(t) and not zeros.match(t)]
+    assert wrong == []
+
+
+def test_every_rule_of_the_tables_has_its_method():
+    rules = load().rules
+    reductions = Prepared(rules, Transform(lambda start, end: None))
+    missing = [rule[2] for rule in rules if rule[2] and not hasattr(Transform, rule[2])]
+    assert missing == []
+    made = [reductions[number] for number in range(len(rules))]
+    assert [(origin, size, single, keep) for origin, size, _, single, keep, _ in made] == [
+        (origin, size, single, keep) for origin, size, _, single, keep in rules
+    ]

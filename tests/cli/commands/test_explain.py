@@ -12,7 +12,7 @@ def test_a_code_is_explained(cli):
     status, out, err = cli("explain", "shape-mismatch")
     assert (status, err) == (0, "")
     assert out.startswith("## shape-mismatch\n\nShapes that do not fit")
-    assert out.index("Wrong:") < out.index("W @ x") < out.index("Mended:")
+    assert out.index("Wrong:") < out.index("W @ x") < out.index("Corrected:")
     assert cli("explain", "[shape-mismatch]")[1] == out
 
 

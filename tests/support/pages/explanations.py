@@ -25,8 +25,8 @@ PAGE = HERE.parents[2] / "docs" / "errors.md"
 TABLE = tomllib.loads((HERE / "explanations.toml").read_text("utf-8"))
 HEAD = """# Errors and warnings
 
-Each code with what it means, a program that has it and the same program mended. `gradcli explain CODE`
-shows one of them.
+This page explains the code of each error and warning, with a wrong program and its correction.
+`gradcli explain CODE` shows one of these sections.
 """
 DEEP = "x = -----…1  # thousands of them"
 
@@ -79,12 +79,10 @@ def section(code: str) -> str:
         *(fill(text, 100, break_on_hyphens=False) for text in (meaning, row.text)),
     ]
     if "why" in fields:
-        return (
-            "\n\n".join([*parts, f"There is no program that always has it. {fields['why']}"]) + "\n"
-        )
+        return "\n\n".join([*parts, f"No program always has this code. {fields['why']}"]) + "\n"
     wrong, mended = example(fields, "wrong"), example(fields, "mended")
     message = "" if fields.get("varies") else said(code, wrong.run()[1])
-    parts += ["Wrong:", _block(wrong, message), "Mended:", _block(mended, "")]
+    parts += ["Wrong:", _block(wrong, message), "Corrected:", _block(mended, "")]
     return "\n\n".join(parts) + "\n"
 
 

@@ -139,14 +139,18 @@ class Jit:
         return None
 
     def _pays(self, key: Key) -> bool:
-        count, seconds = self._spent.get(key, (0, 0.0))
+        count, seconds = self._so_far(key)
         return count >= _ROWS and seconds > self._worth
+
+    def _so_far(self, key: Key) -> tuple[int, float]:
+        """How many questions were interpreted, and the seconds of all but the first."""
+        return self._spent.get(key, (0, 0.0))
 
     def _timed(self, key: Key, question: Question, request: Request) -> Any:
         """The answer by interpreting, whose time is taken."""
         start = perf_counter()
         found = question(self._loaded, request)
-        count, seconds = self._spent.get(key, (0, 0.0))
+        count, seconds = self._so_far(key)
         self._spent[key] = count + 1, seconds + (perf_counter() - start if count else 0.0)
         return found
 

@@ -9,8 +9,8 @@ import pytest
 
 from gradcli.engine.compile import backends
 from gradcli.errors import GradError
-from gradcli.program import Options, load
-from gradcli.questions.coded import compiled
+from gradcli.program import Limits, Options, load
+from gradcli.questions.coded import compiled, perturbed
 from gradcli.questions.coded.compiled import Compiled
 
 RULE = """class Cube(Function):
@@ -20,6 +20,17 @@ RULE = """class Cube(Function):
     def backward(ctx, g):
         (x,) = ctx.saved_tensors
         return g * 3 * x * x
+"""
+BOTH = """class Both(Function):
+    def forward(ctx, x, y):
+        ctx.save_for_backward(x, y)
+        return x * y, x + y
+    def backward(ctx, g, h):
+        x, y = ctx.saved_tensors
+        return g * y + h, g * x + h
+    def jvp(ctx, a, b):
+        x, y = ctx.saved_tensors
+        return a * y + b * x, a + b
 """
 
 
@@ -57,6 +68,9 @@ CASES = {
     "a list of sums": Case(
         "[x.sum() * y[0], (x * x).sum(), y[1]]", {"x": X3, "y": Y2}, [1.0, 2.0, 3.0], OF_A_LIST
     ),
+    "a list of sums of an array": Case(
+        "[x.sum() * b, (x * x).sum()]", {"x": X70, "b": 0.7}, [1.0, -2.0], OF_A_LIST
+    ),
     "a matrix of elements": Case(
         "(w @ x).sum() + (w * w * w).sum()", {"w": [[1.0, 2.0, 3.0], [0.5, -1.0, 2.0]], "x": X3}
     ),
@@ -66,6 +80,9 @@ CASES = {
     "a rule": Case(f"{RULE}Cube.apply(x * y) + x", {"x": 0.7, "y": 2.0}),
     "a rule twice": Case(
         f"{RULE}[Cube.apply(x * y), Cube.apply(y) * x]", {"x": 0.7, "y": 2.0}, [1.0, 3.0], OF_A_LIST
+    ),
+    "a rule of two results": Case(
+        f"{BOTH}p, s = Both.apply(x * 2, y)\np * s", {"x": 0.7, "y": 2.0}
     ),
     "a loop and a branch": Case(
         "z = x\nfor i in range(4):\n    z = sin(z) * y if z > 0.2 else z * y + x\nz * x",
@@ -165,6 +182,186 @@ def test_code_answers_one_by_one_and_many_together(name, question, found):
     made, alone = many.arrays(columns)
     assert alone == []
     assert [repr(many.result([c[k].item() for c in made])) for k in range(3)] == [run, *others]
+
+
+AB, A = {"tangents": {"a": 1.0, "b": 2.0}}, {"tangents": {"a": 1.0}}
+LEAF = "x = tensor(2.0, requires_grad=True)\nc = 3.0\ny = c * 2\n"
+ASKED = [  # a program, values of its inputs, a method and what it is asked
+    ("x = 2.0\ny = x * 3\ny ** 2", {}, "grad", {}),
+    ("x = 2.0\ny = x * 3\ny ** 2", {"x": 5.0}, "grad", {}),
+    ("x = 2.0\ny = x * 3\ny ** 2", {}, "grad", {"wrt": "y"}),
+    ("x = 2.0\ny = x * 3\ny ** 2", {}, "grad", {"wrt": ["y", "x"]}),
+    ("x = 2.0\ny = x * 3\ny ** 2", {}, "grad", {"of": "y"}),
+    ("param a = 1.5\ninput b = 2.0\nc = 3.0\na * b * c", {}, "grad", {}),
+    ("param a = 1.5\ninput b = 2.0\nc = 3.0\na * b * c", {}, "grad", {"wrt": "c"}),
+    ("input a = 1.5\nc = 3.0\na * c", {}, "grad", {}),
+    ("a = 1.5\nc = 3.0\na * c", {}, "grad", {}),
+    ("k = 3\ny = sin(x) * k\ny * x", {"x": 0.5}, "grad", {}),
+    ("k = 3.0\ny = sin(x) * k\ny * x", {"x": 0.5}, "grad", {}),
+    ("n = 2\nx = 1.5\nx ** n", {}, "grad", {}),
+    ("input n = 2\ninput x = 1.5\nx ** n", {}, "grad", {}),
+    ("x * x * y * y", {"x": 2.0, "y": 3.0}, "hvp", {"tangents": {"x": 1.0}, "wrt": "y"}),
+    ("x * x * y * y", {"x": 2.0, "y": 3.0}, "hvp", {"tangents": {"x": 1.0}, "wrt": ["y", "x"]}),
+    ("x * x * y", {"x": 2.0, "y": 3.0}, "hvp", {"tangents": {"x": 1.0}, "mode": "reverse"}),
+    ("a * b", {"a": 2.0, "b": 3.0}, "jvp", AB),
+    ("input a\ninput b\na * a", {"a": 2.0, "b": 3.0}, "jvp", AB),
+    ("input a\ninput b\na * a", {"a": 2.0, "b": 3.0}, "jvp", {"tangents": {"b": 1.0}}),
+    ("input a\ninput b\na * a", {"a": 2.0, "b": 3.0}, "grad", {"wrt": ["a", "b"]}),
+    ("input a\ninput b\na * a", {"a": 2.0, "b": 3.0}, "hessian", {"wrt": ["a", "b"]}),
+    ("x = 2.0\nz = 3.0\nx * x * z * z", {}, "hvp", {"tangents": {"x": 1.0}}),
+    ("x = 2.0\ny = x * 3\nz = 3.0\ny * y * z", {}, "hvp", {"tangents": {"y": 1.0}}),
+    (f"{LEAF}x * x * c * y", {}, "grad", {}),
+    (f"{LEAF}x * x * c * y", {"x": 5.0}, "grad", {}),
+    (f"{LEAF}x * x * c * y", {"c": 5.0}, "grad", {}),
+    ("c = 3.0\nx = tensor(2 * c, requires_grad=True)\nx * x * c", {}, "grad", {}),
+    (f"{LEAF}x * x * c * y", {}, "hvp", {"tangents": {"x": 1.0}}),
+    (f"{LEAF}x * x * c * y", {}, "hvp", {"tangents": {"y": 1.0}}),
+    (f"{LEAF}x * x * c * y", {}, "hvp", {"tangents": {"c": 1.0}}),
+    (f"{LEAF}x * x * c * y", {}, "hvp", {"tangents": {"c": 1.0}, "wrt": "x"}),
+    (f"{LEAF}x * x * c * y", {}, "jvp", {"tangents": {"c": 1.0, "x": 1.0}}),
+    ("[a * 2, b * 3]", {"a": 2.0, "b": 3.0}, "jvp", A),
+    ("[a * 2, b * 3, 1.0 * a]", {"a": 2.0, "b": 3.0}, "jvp", AB),
+    ("[a * k, b * k]", {"a": 2.0, "b": 3.0, "k": -0.0}, "jvp", AB),  # zeros are added
+    ("[a * k, b * k]", {"a": 2.0, "b": 3.0, "k": -0.0}, "jvp", A),  # nothing is added
+    ("[a * k]", {"a": 2.0, "k": -0.0}, "jvp", A),
+    ("a * k", {"a": 2.0, "k": -0.0}, "jvp", A),
+    ("[a * k, b]", {"a": 2.0, "b": 3.0, "k": -0.0}, "jacobian", {"mode": "forward"}),
+    ("[a * k, a * k]", {"a": 2.0, "k": -0.0}, "jacobian", {"mode": "forward"}),
+]
+
+
+@pytest.mark.parametrize(("text", "given", "method", "more"), ASKED)
+def test_code_answers_of_the_names_that_a_run_has(text, given, method, more, found):
+    program = load(text)
+    run, code = (told(program, method, given, more, when) for when in ("never", "always"))
+    assert run == code
+    assert [answer is None for answer in found] == [False]
+
+
+NESTED = "input x = 0.7\ninput y = 2.0\n"
+REFUSED = [  # a program, a method and what it is asked, what is said
+    ("y = x * 2", "grad", {}, "the program has no result"),
+    ("y = x * 2", "run", {}, None),
+    ("n = 2\nx\nn * 2", "grad", {}, "the result is no float"),
+    ("[x * 2, 3]", "jacobian", {}, "the result is no float, nor a list of them that are computed"),
+    ("[[x * 2, x], [x, x]]", "jacobian", {}, "the result is no float, nor a list"),
+    ("x > 0", "grad", {}, "the result is no float"),
+    ("t = x * ones(70)\n[t, t]", "jacobian", {}, "the result is a list of tensors"),
+    ("[x, x * x]", "grad", {}, "the result is not a single number"),
+    ("x * ones(70)", "grad", {}, "the result is not a single number"),
+]
+
+
+@pytest.mark.parametrize(("text", "method", "more", "says"), REFUSED)
+def test_why_an_answer_is_not_by_code(text, method, more, says):
+    code = told(load(NESTED + text), method, {}, more, "always")
+    if says is None:
+        assert code == told(load(NESTED + text), method, {}, more, "never")
+    else:
+        assert f"not compiled: {says}" in code or says in code, code
+
+
+SHOWN = [  # a program of which values have no `grad_fn` that code could show, or have one
+    ("x * 2", True),
+    ("y = x * 2\nz = [y, (y, 3)]\ny", True),
+    ("y = x * ones(3)\n1.0", False),
+    ("y = [1.0, x * ones(3)]\n1.0", False),
+    ("y = tensor(2.0) * x\n1.0", False),
+    ("y = x * ones(70)\n1.0", False),
+    ("y = tensor(2.0) * x if x > 0 else 1\n1.0", False),
+    ("y = 1\nif x > 0: y = tensor(2.0) * x\n1.0", False),
+    ("y = 1 if x > 0 else 1.5\n1.0", True),
+    ("y = tensor(x)\n1.0", False),
+    ("x * ones(3)", True),  # which is plain data as a result
+]
+
+
+@pytest.mark.parametrize(("text", "is_code"), SHOWN)
+def test_values_with_operations_to_show_are_not_made_by_code(text, is_code):
+    program = load(f"input x\n{text}")
+    for grad_fn in (True, False):
+        run, code = (str(asked_or_error(program, when, grad_fn)) for when in ("never", "always"))
+        if is_code or not grad_fn:
+            assert run == code
+        else:
+            assert "tensors are shown with the operations that made them" in code
+
+
+def asked_or_error(program, when, grad_fn):
+    try:
+        return repr(program.run(x=0.7, options=Options(compile=when, grad_fn=grad_fn)))
+    except GradError as error:
+        return error
+
+
+def test_code_says_how_long_it_took_to_be_made(monkeypatch):
+    for module, method in ((compiled, "grad"), (perturbed, "gradcheck")):
+        times, remarks = iter([7.0, 7.25]), []
+        with monkeypatch.context() as patch:
+            patch.setattr(module, "perf_counter", lambda times=times: next(times))
+            options = Options(compile="always", remark=remarks.append)
+            getattr(load("input x\nsin(x)"), method)(x=1.0, options=options)
+        (said,) = remarks
+        assert said.message.startswith("made Python code in 250 ms"), said.message
+
+
+def test_an_int_of_more_than_64_bits_is_interpreted(found):
+    program = load("input x\nx * 0.5")
+    run, code = (told(program, "grad", {"x": 2**70}, {}, when) for when in ("never", "always"))
+    assert run == code
+    assert found == [None]
+
+
+LONG = "input x\ny = x\nfor i in range(20): y = sin(y)\ny"
+
+
+@pytest.mark.parametrize(("steps", "answers"), [(19, False), (20_000, True), (None, True)])
+def test_code_answers_many_within_their_limit_on_steps(steps, answers):
+    options = Options(compile="always", limits=Limits(steps=steps))
+    many = load(LONG).many("grad", {"x": 1.0}, options=options)
+    assert [x is not None for x in many.numbers([{"x": 1.0}, {"x": 2.0}])] == [answers] * 2
+    _, alone = many.arrays({"x": np.ones(2)}) or (None, [0, 1])
+    assert alone == ([] if answers else [0, 1])
+
+
+COLUMNS = [  # the declaration of an input, its columns, which of them code takes
+    ("bool", [0.0, 1.0, 2.0, 0.5, -1.0], [0, 1]),
+    ("bool[2]", [[0.0, 1.0], [1.0, 1.0], [2.0, 1.0], [1.0, 0.5]], [0, 1]),
+    ("int", [0.0, 1.5, -7.0], [0, 2]),
+    ("int[2]", [[0.0, 1.0], [1.0, 1.5]], [0]),
+    ("float[2]", [[0.0, 1.5], [1.0, np.nan]], [0]),
+    ("float[70]", [X70, X70 - 1, X70 * np.nan], [0, 1]),
+]
+
+
+@pytest.mark.parametrize(("kind", "column", "taken"), COLUMNS)
+def test_code_takes_what_a_declaration_takes(kind, column, taken):
+    column = np.array(column)
+    program = load(f"input x\ninput v: {kind}\n(x * v).sum() if {len(kind) > 5} else x * v")
+    first = column[0].astype({"b": bool, "i": int, "f": float}[kind[0]]).tolist()
+    many = program.many("grad", {"x": 1.0, "v": first}, options=Options(compile="always"))
+    given = {"x": np.ones(len(column)), "v": column}
+    assert many.arrays(given)[1] == [k for k in range(len(column)) if k not in taken]
+    rows = many.numbers([{"x": 1.0, "v": value} for value in column.tolist()])
+    for k in taken:
+        assert rows[k] is not None or kind[0] != "f"
+
+
+WHOLE = [  # the dtype of a column, whether code takes it for an array of floats
+    (np.float64, True),
+    (np.int64, True),
+    (np.uint8, True),
+    (np.bool_, True),
+    (np.float32, False),
+]
+
+
+@pytest.mark.parametrize(("dtype", "is_taken"), WHOLE)
+def test_arrays_of_floats_take_exact_numbers(dtype, is_taken):
+    program = load("input x: float[70]\n(x * x).sum()")
+    many = program.many("grad", {"x": X70}, options=Options(compile="always"))
+    column = np.ones((2, 70), dtype)
+    assert many.arrays({"x": column})[1] == ([] if is_taken else [0, 1])
 
 
 ROOM = [(0, 0, True), (-1, 0, True), (0, -1, True), (-1, -1, False)]

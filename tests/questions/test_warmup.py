@@ -12,11 +12,11 @@ from gradcli.questions.coded.warmup import Warmup
 WORTH = 0.1
 
 
-def run(taking, known, *, code=True, printing=()):
+def run(taking, known, *, code=True, printing=(), start=0.0):
     """A run of steps that take so long: how many are taken until there is code, None if there is
     never any; when it is asked for; what is printed, with the step at which it appears.
     """
-    now = SimpleNamespace(time=0.0)
+    now = SimpleNamespace(time=start)
     asked, shown = [], []
 
     def make():
@@ -89,6 +89,7 @@ EDGES = [  # seconds of a step, the steps that are known, those after which ther
     (0.1, 0, 2),  # not after the first, when it has just taken as long
     (0.05, 8, None),  # four steps are left after four: they take no more than twice as long
     (0.05, 9, 4),
+    (0.05, 5, None),  # a single one is left
     (2**-11, 10**6, 8),  # 2 ms are over then
     (1.0, 10**6, 4),
 ]
@@ -96,7 +97,9 @@ EDGES = [  # seconds of a step, the steps that are known, those after which ther
 
 @pytest.mark.parametrize(("seconds", "known", "end"), EDGES)
 def test_code_is_made_when_it_begins_to_pay(seconds, known, end):
-    assert run([seconds] * (known or 64) if known < 99 else [seconds] * 64, known)[0] == end
+    taking = [seconds] * (known if 0 < known < 99 else 64)
+    assert run(taking, known)[0] == end
+    assert run(taking, known, start=64.0)[0] == end
 
 
 def test_the_clock_is_looked_at_ever_more_seldom():
@@ -119,6 +122,16 @@ def test_the_time_before_the_first_step_does_not_count():
         assert shown == expected, time
     trial.settle()
     assert shown == ["text"] * 4
+
+
+def test_what_is_printed_once_it_is_decided_appears_at_once():
+    shown = []
+    trial = Warmup(0, WORTH, lambda: True, shown.append, lambda: 5.0)
+    trial.patience()
+    trial.settle()
+    trial.echo("text")
+    assert shown == ["text"]
+    assert trial.patience() > 10**15
 
 
 @pytest.mark.parametrize(

@@ -70,7 +70,7 @@ class LoweredDerivatives(Lowered):
         points = [v for own in several for v in own]
         of = zip(self.names, several, strict=True)
         self._whole = {name for name, own in of if is_array(own[0].type)}
-        plain, self.constants = _with_points(made.program, points)
+        plain, self.constants = _with_points(made, points)
         self.inputs, self.effort = inputs_of(made), made.effort
         if any(isinstance(i, ir.DefineRule) for i in everything(program)):  # each pass calls them
             self.effort = made.effort.times((2 + self.width) * (1 + len(points)))
@@ -241,12 +241,15 @@ def _points(made: Specialized, name: str) -> Sequence[Value]:
     return made.arrays[name].values if name in made.arrays else (made.points[name],)
 
 
-def _with_points(program: Program, points: Sequence[Value]) -> tuple[Program, Sequence[float]]:
-    """A program with the points among its results; those that are constants are further inputs."""
+def _with_points(made: Specialized, points: Sequence[Value]) -> tuple[Program, Sequence[float]]:
+    """A program with the points among its results. Constants that are points, or may be of another
+    question, are further inputs: what is computed from them is no constant.
+    """
     body: list[Instruction] = []
+    program, known = made.program, [*points, *made.points.values()]
     inputs, constants = [*program.inputs], []
     for i in program.block.body:
-        if isinstance(i, Do) and i.target in points and isinstance(i.args[0], float):
+        if isinstance(i, Do) and i.target in known and isinstance(i.args[0], float):
             inputs.append(i.target)
             constants.append(i.args[0])
         else:
@@ -258,7 +261,9 @@ def _with_points(program: Program, points: Sequence[Value]) -> tuple[Program, Se
 def _differentiated(
     program: ir.Program, made: Specialized, watched: Sequence[str], asked: Sequence[str]
 ) -> list[str]:
-    """The names to differentiate by: those asked for, or those that turned out to be floats."""
+    """The names to differentiate by: those asked for, and else those that turned out to be floats;
+    of constants only if no name holds a leaf that requires grad.
+    """
     points = {*made.points, *made.arrays}
     for name in asked:
         if name not in points:
@@ -268,7 +273,8 @@ def _differentiated(
     kinds = {i.name: i.kind for i in program.inputs}
     found = [name for name in program.names if name in points]
     if all(kinds.get(name, "constant") == "constant" for name in found):
-        found = [name for name in found if name not in kinds or name in asked] or found
+        inferred = [name for name in found if name in made.leaves] or found
+        found = [name for name in found if name in inferred or name in asked]
     if not found:
         raise NotCompilable("there is nothing to differentiate by")
     return found

@@ -62,6 +62,7 @@ class Binding:
         entries: the given inputs, in the order of the program.
         points: the numbers to differentiate by, by name.
         arrays: the tensors to differentiate by, by name.
+        leaves: the names that hold a leaf that requires grad.
         draws: the functions that draw the random numbers among the entries, by name.
     """
 
@@ -82,6 +83,7 @@ class Binding:
         self.entries: list[Entry] = []
         self.points: dict[str, Value] = {}
         self.arrays: dict[str, Array] = {}
+        self.leaves: set[str] = set()
         self.draws: list[tuple[str, Draw]] = []
         self._random = RandomNumbers()
 
@@ -91,21 +93,27 @@ class Binding:
 
     def bound(self, i: ir.Input, default: Any) -> Any:
         """Return the value of an input."""
+        made = self._bound(i, default)
+        if isinstance(made, Cell) and made.leaf:
+            self.leaves.add(i.name)
+        return self.point(i.name, made)
+
+    def _bound(self, i: ir.Input, default: Any) -> Any:
         if not self.is_given(i.name):
-            return self.point(i.name, self._of_default(i, default))
+            return self._of_default(i, default)
         try:
             sample = self._inputs.bind(i, _sample(default))
         except GradError:
             raise NotCompilable(f"the input `{i.name}` is of another kind", i.span) from None
         if isinstance(sample, Tensor) and sample.shape:
-            return self.point(i.name, self._tensor(i, sample))
+            return self._tensor(i, sample)
         number = self._entry(i.name, self._type(i, sample))
         if not isinstance(sample, Tensor):
-            return self.point(i.name, number)
+            return number
         node = node_of(sample)
         made = self._trace.cell(number, visible=node is not None)
         made.leaf = type(node) is AccumulateGrad
-        return self.point(i.name, self._led(made))
+        return self._led(made)
 
     def drawn(self, draw: Draw) -> Any:
         """Return a tensor of random numbers, which a run draws before the code; or None."""
@@ -183,9 +191,10 @@ class Binding:
 
     def watched(self, name: str, held: Any) -> Any:
         """Return the value of a name that is no input."""
-        if name in self._asked or (isinstance(held, Cell) and held.leaf):
-            return self.point(name, held)
-        return held
+        is_leaf = isinstance(held, Cell) and held.leaf
+        if is_leaf:
+            self.leaves.add(name)
+        return self.point(name, held) if is_leaf or name in self._asked else held
 
     def point(self, name: str, held: Any) -> Any:
         """Return a value as a point to differentiate by, if it is watched and of floats."""

@@ -110,16 +110,18 @@ class Specialized(Record):
         outputs: the structure of each wanted value.
         points: the numbers to differentiate by, in the order of the program.
         arrays: the tensors to differentiate by.
+        leaves: the names that hold a leaf that requires grad.
         effort: a bound on the effort of a run.
         draws: the functions that draw the random numbers among the inputs, by name, in order.
     """
 
-    __slots__ = ("program", "inputs", "outputs", "points", "arrays", "effort", "draws")
+    __slots__ = ("program", "inputs", "outputs", "points", "arrays", "leaves", "effort", "draws")
     program: Program
     inputs: tuple[Entry, ...]
     outputs: tuple[Tree, ...]
     points: Mapping[str, Value]
     arrays: Mapping[str, Array]
+    leaves: Collection[str]
     effort: Effort
     draws: Sequence[tuple[str, Draw]]
 
@@ -198,7 +200,8 @@ def _specialized(
     effort = Effort(trace.steps, trace.deepest, nested(body))
     entries = tuple(binding.entries)
     draws = tuple(binding.draws)
-    return Specialized(found, entries, outputs, binding.points, binding.arrays, effort, draws)
+    points = binding.points, binding.arrays, binding.leaves
+    return Specialized(found, entries, outputs, *points, effort, draws)
 
 
 def _float(value: Any, trace: Trace) -> Any:

@@ -1,0 +1,64 @@
+"""How much memory a list, tuple or text needs is asked before it is made: so many items."""
+
+import pytest
+
+from gradcli.engine.run.language import containers, lists, operators, percent, strings
+from gradcli.engine.run.session import evaluator, text
+from gradcli.program import load
+
+ITEMS = [
+    ("['a', 'b', 'c'] + ['d']", 4),
+    ("['d'] + ['a', 'b', 'c']", 4),
+    ("l += ['d']", 4),
+    ("l += (1,)", 4),
+    ("l[1:2] = ['d', 'e']", 5),
+    ("l[:] = ['d', 'e', 'f', 'g', 'h']", 8),
+    ("l * 2", 6),
+    ("2 * l", 6),
+    ("l * -2", 0),
+    ("l *= 3", 9),
+    ("(1, 2, 3) + (4,)", 4),
+    ("(1, 2) * 3", 6),
+    ("3 * (1, 2)", 6),
+    ("(1, 2) * -3", 0),
+    ("list(l)", 3),
+    ("list(range(7))", 7),
+]
+TEXTS = [
+    ("s + 'de'", 5),
+    ("'d' + s", 4),
+    ("s * 4", 12),
+    ("4 * s", 12),
+    ("s * -4", 0),
+    ("s.center(8)", 8),
+    ("s.ljust(9)", 9),
+    ("s.replace('a', 'xyz')", 6),
+    ("'aa'.replace('a', 'xyz')", 8),
+    ("f'{s:12}'", 12),
+    ("f'{1:>7.2f}'", 7),
+    ("f'{1:.9f}'", 9),
+    ("f'{1:b}'", 0),
+    ("'%8s' % s", 8),
+    ("'%-8s' % s", 8),
+    ("'%*s' % (9, s)", 9),
+]
+
+
+def asked(monkeypatch, name, program):
+    """The sizes that were asked for."""
+    sizes = []
+    for module in (containers, evaluator, lists, operators, percent, strings, text):
+        if hasattr(module, name):
+            monkeypatch.setattr(module, name, sizes.append)
+    load(f"s = 'abc'\nl = ['a', 'b', 'c']\n{program}").run()
+    return sizes
+
+
+@pytest.mark.parametrize(("program", "size"), ITEMS)
+def test_the_items_of_a_list_or_tuple_are_counted(monkeypatch, program, size):
+    assert asked(monkeypatch, "check_items", program)[-1] == size
+
+
+@pytest.mark.parametrize(("program", "size"), TEXTS)
+def test_the_characters_of_a_text_are_counted(monkeypatch, program, size):
+    assert size in asked(monkeypatch, "check_text", program)

@@ -42,23 +42,27 @@ _MANY = 256  # plans of one op or place; a program with more has no use for them
 
 
 class Plan:
-    """What is known of an op on arguments of some shapes.
+    """How an op is done on arguments of known shapes.
 
     Fields:
-        value: gives its value on plain data.
-        lies: true if this lies as it should where it is contiguous.
-        large: true if the memory for the result is checked at each call.
+        value: computes the result on plain data.
+        keeps_layout: true if a contiguous result already has the layout that the op's entry asks
+            for.
+        large: true if each call checks that there is memory for the result.
         like: shape and dtype of the result.
-        saved: what a node keeps of the arguments whose values nothing reads; `picked` takes what it
-            keeps of these behind the arguments, None: it keeps nothing else.
-        arrays: the places of the arguments that are arrays which its rules read.
-        guarded: the places of those that it refuses changes of.
-        fresh: true if what its rules pull has memory of its own, unless it is the cotangent itself.
+        saved: by argument, what a node keeps if no rule reads its value: shape and dtype of a
+            tensor, a number itself.
+        picked: takes, of the arguments and `saved` behind them, what a node keeps: the arguments
+            whose values the rules read. None if they read none.
+        arrays: the places of the arrays that the rules read.
+        guarded: the places of the tensors that must not change before the rules have run.
+        fresh: true if the cotangents that the rules return share no memory with anything but the
+            cotangent that they are given.
     """
 
     __slots__ = (
-        *("_shown", "_wanted", "arrays", "fresh", "guarded", "large", "lies", "like", "picked"),
-        *("pulls", "saved", "value"),
+        *("_shown", "_wanted", "arrays", "fresh", "guarded", "keeps_layout", "large", "like"),
+        *("picked", "pulls", "saved", "value"),
     )
 
     def __init__(
@@ -75,12 +79,7 @@ class Plan:
         data = [x.data if isinstance(x, Tensor) else x for x in args]
         self.value = function_of(op, data, params, result.data)
         self.large = any(np.size(x) > FEW for x in (*data, result.data))
-        self.lies = (
-            is_call
-            or op.memory.layouts[0] is in_order
-            or type(result.data) is float
-            or result.ndim == 1
-        )
+        self.keeps_layout = op.memory.layouts[0] is in_order or result.ndim < 2
         self.like = like_of(result.data)
         self._wanted = tuple([under is not None for under in edges])
         recorded = op.differentiable and any(self._wanted)
@@ -102,8 +101,8 @@ class Plan:
         self.pulls: dict[Any, Steps | None] = {}
 
     def pull(self, node: OpNode, g: Any, wanted: tuple[bool, ...] | None) -> Sequence[Any]:
-        """The cotangents of the wanted edges of a node, None: of all; for the first time, and where
-        they cannot be done by steps.
+        """Return the cotangents of the wanted edges of a node; None stands for all edges. It is
+        called the first time, and for rules that cannot be written as steps.
         """
         key: Any = type(g) if wanted is None else (type(g), wanted)
         each = wanted or self._wanted
@@ -121,9 +120,7 @@ class Plan:
 
 
 class Parts:
-    """What is known of an op made of others: which it does one after the other, each by its own
-    plans.
-    """
+    """The ops that an op consists of, done one after the other, each by its own plans."""
 
     __slots__ = ("_constants", "_steps")
 
@@ -148,8 +145,13 @@ class Parts:
 def by_plan(
     op: Op, params: Mapping[str, Any], general: Function, part: Callable[..., Function]
 ) -> Function:
-    """The op with these parameters; `general` does it for others than such tensors, and `part`
-    makes what does an op that it is made of.
+    """Return the function that does an op with these parameters by plans.
+
+    Args:
+        op: The op.
+        params: Its parameters.
+        general: Does it on arguments for which there is no plan.
+        part: Makes the function that does one of the ops that it consists of.
     """
     array, double = np.ndarray, np.dtype(np.float64)
     plans: dict[Any, Plan | Parts | None] = {}
@@ -216,7 +218,7 @@ def by_plan(
         if type(out) is not float and not (
             is_call
             or (
-                plan.lies
+                plan.keeps_layout
                 and out.base is None
                 and out.flags.c_contiguous
                 and out is not data[0]

@@ -46,7 +46,6 @@ list_: Op = python_host(
     keeps=True,
     gathers=True,
     doc="A new list of the items that a `for` over the value visits.",
-    sees=False,
 )
 
 tuple_: Op = python_host(
@@ -57,7 +56,6 @@ tuple_: Op = python_host(
     keeps=True,
     gathers=True,
     doc="A tuple of the items that a `for` over the value visits.",
-    sees=False,
 )
 
 set_: Op = python_host(
@@ -68,7 +66,6 @@ set_: Op = python_host(
     gathers=True,
     pure=False,
     doc="A new set of the items that a `for` over the value visits, each once.",
-    sees=False,
 )
 
 dict_: Op = python_host(
@@ -80,7 +77,6 @@ dict_: Op = python_host(
     gathers=True,
     pure=False,
     doc="A new dictionary of another one, or of pairs, and of the arguments by name.",
-    sees=False,
 )
 
 
@@ -101,7 +97,6 @@ reversed_: Op = python_host(
     keeps=True,
     pure=False,
     doc="The items from the last one to the first.",
-    sees=False,
 )
 
 
@@ -117,7 +112,6 @@ sorted_: Op = python_host(
     keeps=True,
     gathers=True,
     doc="A new list of the items in order, of what `key` gives for each if there is one.",
-    sees=False,
 )
 
 
@@ -134,7 +128,6 @@ map_: Op = python_host(
     pure=False,
     doc="The results of a function for each item, or for the first items of several values and so "
     "on: `map(function, *iterables)`. It is called when an item is needed.",
-    sees=False,
 )
 
 
@@ -152,7 +145,6 @@ filter_: Op = python_host(
     keeps=True,
     pure=False,
     doc="The items for which a function gives what is true; without one, `None`, the true items.",
-    sees=False,
 )
 
 iter_: Op = python_host(
@@ -162,7 +154,6 @@ iter_: Op = python_host(
     keeps=True,
     pure=False,
     doc="An iterator, which gives the items one by one to `next`.",
-    sees=False,
 )
 
 
@@ -190,7 +181,6 @@ next_: Op = python_host(
     keeps=True,
     pure=False,
     doc="The next item of an iterator, or else the second argument if there is one.",
-    sees=False,
 )
 
 
@@ -298,7 +288,6 @@ callable_: Op = python_host(
     args=("value",),
     infer=lambda known, value: known.number("bool"),
     doc="Whether a value can be called.",
-    sees=False,
 )
 
 
@@ -315,7 +304,6 @@ hash_: Op = python_host(
     infer=lambda known, value: known.number("int64"),
     pure=False,
     doc="The number by which dictionaries and sets find a value: the same of equal values.",
-    sees=False,
 )
 
 
@@ -350,6 +338,7 @@ hasattr_: Op = python_host(
     infer=lambda known, value, name: known.number("bool"),
     doc="Whether a value has an attribute or method of that name.",
     pure=False,
+    sees=True,
 )
 
 
@@ -367,6 +356,7 @@ getattr_: Op = python_host(
     keeps=True,
     pure=False,
     doc="The attribute of a value by its name, or else the third argument if there is one.",
+    sees=True,
 )
 
 
@@ -377,6 +367,7 @@ vars_: Op = python_host(
     keeps=True,
     pure=False,
     doc="The dictionary of the attributes of an object.",
+    sees=True,
 )
 
 
@@ -412,6 +403,7 @@ repr_: Op = python_host(
     args=("value",),
     infer=lambda known, value: known.text(),
     doc="The text of a value as it stands in a list: a string in quotes.",
+    sees=True,
 )
 
 
@@ -434,7 +426,6 @@ chr_: Op = python_host(
     args=("code",),
     infer=lambda known, code: known.text(),
     doc="The character of a number.",
-    sees=False,
 )
 
 ord_: Op = python_host(
@@ -443,5 +434,4 @@ ord_: Op = python_host(
     args=("character",),
     infer=lambda known, character: known.number("int64"),
     doc="The number of a character.",
-    sees=False,
 )

@@ -46,6 +46,7 @@ print_: Op = python_host(
     ),
     doc="Prints the values with `sep` between them and `end` after them, tensors as PyTorch does.",
     pure=False,
+    sees=True,
 )
 
 str_: Op = python_host(
@@ -55,6 +56,7 @@ str_: Op = python_host(
     infer=lambda known, *values: known.text(),
     traced=lambda code, *values: code.text(lambda given: text(given[0]), values),
     doc="The text of a value, as `print` shows it.",
+    sees=True,
 )
 
 
@@ -93,7 +95,6 @@ len_: Op = python_host(
     infer=_length,
     traced=lambda code, value: _len(code, value if _is_sized(value) else code.like(value)),
     doc="Number of items of a list, tuple, string or range, of rows of a tensor.",
-    sees=False,
 )
 
 
@@ -136,7 +137,6 @@ range_: Op = python_host(
     traced=lambda code, *bounds: code.range(bounds),
     doc="The ints from `start` (0) on by `step` (1) up to `stop`, without it: `range(stop)` or "
     "`range(start, stop, step)`.",
-    sees=False,
 )
 
 
@@ -152,7 +152,6 @@ enumerate_: Op = python_host(
         enumerate(code.items(values), _integer(start, "enumerate")), [values]
     ),
     doc="Pairs of a number from `start` on and an item.",
-    sees=False,
 )
 
 
@@ -176,7 +175,6 @@ zip_: Op = python_host(
         zip(*map(code.items, values), strict=strict is not False), values
     ),
     doc="The first items of all values together, then the second ones, up to the shortest.",
-    sees=False,
 )
 
 
@@ -247,7 +245,6 @@ int_: Op = python_host(
     flat=True,
     infer=_scalar_of(_int, "int64"),
     traced=lambda code, value: code.converted(value, "int64"),
-    sees=False,
 )
 
 float_: Op = python_host(
@@ -258,7 +255,6 @@ float_: Op = python_host(
     "a dtype it is float64.",
     infer=_scalar_of(_float, "float64"),
     traced=lambda code, value: code.converted(value, "float64"),
-    sees=False,
 )
 
 
@@ -273,7 +269,6 @@ bool_: Op = python_host(
     infer=_scalar_of(_bool, "bool"),
     traced=lambda code, value: code.converted(value, "bool"),
     doc="The truth of a value: not zero, not empty. As a dtype it is bool.",
-    sees=False,
 )
 
 
@@ -335,6 +330,7 @@ slice_: Op = python_host(
     args=("*bounds",),
     infer=lambda known, *bounds: known.unknown(),
     doc="`slice(stop)`, `slice(start, stop, step)`: what `start:stop:step` is between brackets.",
+    sees=True,
 )
 
 ellipsis: Op = constant("Ellipsis", ..., "`...`, as an index.")
@@ -346,6 +342,7 @@ type_: Op = python_host(
     infer=lambda known, value: known.unknown(),
     traced=lambda code, value: kind_of(code.like(value)),
     doc="The kind of a value, such as `<class 'torch.Tensor'>`.",
+    sees=True,
 )
 
 number: Op = constant(
@@ -401,6 +398,7 @@ isinstance_: Op = python_host(
     traced=lambda code, value, kind: _isinstance(code, code.like(value), code.like(kind)),
     doc="Whether a value is of a kind: int, float, bool, str, list, tuple, dict, set, number, "
     "tensor, or a `type(x)`.",
+    sees=True,
 )
 
 id_: Op = python_host(
@@ -410,6 +408,7 @@ id_: Op = python_host(
     infer=lambda known, value: known.number("int64"),
     doc="A number that no other value has as long as this one lives.",
     pure=False,
+    sees=True,
 )
 
 
@@ -432,6 +431,7 @@ dir_: Op = python_host(
     args=("value",),
     infer=lambda known, value: known.unknown(),
     doc="The names of a value's attributes and methods.",
+    sees=True,
 )
 
 
@@ -446,6 +446,7 @@ def _decorator(name: str, made: type, doc: str) -> Op:
         infer=lambda known, function: known.unknown(),
         keeps=True,
         doc=doc,
+        sees=True,
     )
 
 

@@ -440,7 +440,10 @@ def torch_host(name: str, call: Callable[..., Any], **fields: Any) -> Op:
 
 
 def python_host(name: str, call: Callable[..., Any], **fields: Any) -> Op:
-    """A host by Python's name for it."""
+    """A host by Python's name for it, whose result does not depend on what has been recorded unless
+    it says so.
+    """
+    fields.setdefault("sees", False)
     return host(name, call, source="Python", **fields)
 
 

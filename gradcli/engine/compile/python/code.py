@@ -485,10 +485,8 @@ class _Writer:
         """Return a call of the op's value on numbers."""
         number = ops[i.op].value.number
         assert number is not None
-        if number in (
-            ops.alone.value.number,
-            ops.inner_product.value.number,
-        ):  # slower than interpreting
+        if number in (ops.alone.value.number, ops.inner_product.value.number):
+            # slower than interpreting
             of = dict(i.params).get("of", ops.matmul.name)
             reason = f"`{of}` of a tensor with dimensions, without machine code"
             raise NotCompilable(reason, i.span)

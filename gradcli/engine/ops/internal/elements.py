@@ -78,16 +78,20 @@ beside: Op = op(
     samples=lambda: (sample(2.0, 3.0),),
 )
 
+_IDENTITY: dict[str, Any] = {
+    "number": lambda x: x,
+    "array": lambda x: np.array(x),  # noqa: PLW0108 - np is imported where it is used
+    "shape": lambda x: x,
+    "samples": lambda: (sample(2.0),),
+}
+
 shared: Op = linear(
     "shared",
     doc="The number input, of which the elements of a tensor are made: its cotangent is the sum of "
     "theirs, which begins with zero.",
     source="the adjoint of broadcasting",
-    number=lambda x: x,
-    array=lambda x: np.array(x),  # noqa: PLW0108 - np is imported where it is used
-    shape=lambda x: x,
+    **_IDENTITY,
     vjp=(lambda g, out, x: from_zero(g),),
-    samples=lambda: (sample(2.0),),
 )
 
 spread: Op = linear(
@@ -95,11 +99,8 @@ spread: Op = linear(
     doc="The number input beside the elements of a tensor: its cotangent is the sum of theirs, "
     "which begins with zero.",
     source="the adjoint of broadcasting",
-    number=lambda x: x,
-    array=lambda x: np.array(x),  # noqa: PLW0108 - np is imported where it is used
-    shape=lambda x: x,
+    **_IDENTITY,
     vjp=(lambda g, out, x: from_zero(g),),
-    samples=lambda: (sample(2.0),),
 )
 
 passed: Op = linear(
@@ -107,11 +108,8 @@ passed: Op = linear(
     doc="The number input, taken from a tensor or a part of the sum of one: its cotangents go on "
     "as one number, which is an element of a tensor though it be known.",
     source="the adjoint of a sum",
-    number=lambda x: x,
-    array=lambda x: np.array(x),  # noqa: PLW0108 - np is imported where it is used
-    shape=lambda x: x,
+    **_IDENTITY,
     vjp=(lambda g, out, x: passed(g),),
-    samples=lambda: (sample(2.0),),
 )
 
 from_zero: Op = linear(

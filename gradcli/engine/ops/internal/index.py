@@ -34,14 +34,18 @@ from gradcli.errors import run_error
 
 def _unindex(g: Data, index: Any, size: Shape) -> Data:
     out = np.zeros_like(shaped(g), order="C", shape=size)
-    region, advanced = region_of(out, index)
+    _add_to(*region_of(out, index), g)
+    return out
+
+
+def _add_to(region: Data, advanced: Any, g: Data) -> None:
+    """Add to zeros at places, at some of them maybe several times."""
     if not advanced:
         region[...] = g
     elif has_repeats(advanced):
         exact.add_at(region, advanced, g)
     else:
         region[advanced] = g
-    return out
 
 
 def _unindex_directly(g: Shape, index: Any, size: Shape) -> Any:
@@ -64,13 +68,7 @@ def _unindex_each(g: Data, index: Any, size: Shape) -> Data | None:
         return None
     basic, advanced = found
     out = np.zeros((len(g), *size), g.dtype)
-    region = out[basic]
-    if not advanced:
-        region[...] = g
-    elif has_repeats(advanced):
-        exact.add_at(region, advanced, g)
-    else:
-        region[advanced] = g
+    _add_to(out[basic], advanced, g)
     return out
 
 

@@ -41,46 +41,44 @@ def _each(function: Callable[..., Data]) -> Callable[..., Data]:
     return lambda g, p, dim: function(g, p, tuple(a + 1 for a in axes(dim, p.ndim - 1)))
 
 
-against_largest: Op = linear(
+def _about_largest(
+    name: str, function: Callable[..., Data], doc: str, transpose: Callable[..., Any]
+) -> Op:
+    return linear(
+        name,
+        args=("g", "p"),
+        params={"dim": None},
+        doc=doc,
+        said=lambda g, p, dim: g,
+        array=_single(function),
+        batch=_each(function),
+        shape=lambda g, p, dim: g,
+        dtype=floating,
+        vjp=(lambda c, out, g, p, dim: transpose(c, p, dim=dim), None),
+        saves=("p",),
+        node="SubBackward0",
+        samples=lambda: (
+            sample([1.0, -2.0, 0.5], [0.2, 0.7, 0.1], dim=0),
+            sample([[1.0, -2.0], [0.5, 3.0]], [[0.4, 0.2], [0.6, 0.8]], dim=-2),
+            sample([[1.0, -2.0], [0.5, 3.0]], [[0.4, 0.2], [0.6, 0.8]], dim=(0, 1)),
+            sample(3.0, 1.0, dim=0),
+        ),
+    )
+
+
+against_largest: Op = _about_largest(
     "against_largest",
-    args=("g", "p"),
-    params={"dim": None},
-    doc="g less what it is where p is largest, of which the slope of shares is the same, but has "
+    _against,
+    "g less what it is where p is largest, of which the slope of shares is the same, but has "
     "digits left of 1 - p.",
-    said=lambda g, p, dim: g,
-    array=_single(_against),
-    batch=_each(_against),
-    shape=lambda g, p, dim: g,
-    dtype=floating,
-    vjp=(lambda c, out, g, p, dim: gathered_at_largest(c, p, dim=dim), None),
-    saves=("p",),
-    node="SubBackward0",
-    samples=lambda: (
-        sample([1.0, -2.0, 0.5], [0.2, 0.7, 0.1], dim=0),
-        sample([[1.0, -2.0], [0.5, 3.0]], [[0.4, 0.2], [0.6, 0.8]], dim=-2),
-        sample([[1.0, -2.0], [0.5, 3.0]], [[0.4, 0.2], [0.6, 0.8]], dim=(0, 1)),
-        sample(3.0, 1.0, dim=0),
-    ),
+    lambda c, p, dim: gathered_at_largest(c, p, dim=dim),
 )
 
-gathered_at_largest: Op = linear(
+gathered_at_largest: Op = _about_largest(
     "gathered_at_largest",
-    args=("g", "p"),
-    params={"dim": None},
-    doc="g less its sum where p is largest: the transpose of `against_largest`.",
-    said=lambda g, p, dim: g,
-    array=_single(_gathered),
-    batch=_each(_gathered),
-    shape=lambda g, p, dim: g,
-    dtype=floating,
-    vjp=(lambda c, out, g, p, dim: against_largest(c, p, dim=dim), None),
-    saves=("p",),
-    node="SubBackward0",
-    samples=lambda: (
-        sample([1.0, -2.0, 0.5], [0.2, 0.7, 0.1], dim=0),
-        sample([[1.0, -2.0], [0.5, 3.0]], [[0.4, 0.2], [0.6, 0.8]], dim=(0, 1)),
-        sample(3.0, 1.0, dim=0),
-    ),
+    _gathered,
+    "g less its sum where p is largest: the transpose of `against_largest`.",
+    lambda c, p, dim: against_largest(c, p, dim=dim),
 )
 
 

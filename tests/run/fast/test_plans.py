@@ -50,7 +50,7 @@ def calls(op):
     for sample in samples(op):
         args = [given(x) for x in values(sample.args)]
         if args and type(args[0]) is Tensor:
-            params = {**op._defaults, **sample.params}
+            params = {**op.defaults, **sample.params}
             yield args, params, *ways(op, params)
 
 

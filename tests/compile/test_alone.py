@@ -9,7 +9,7 @@ pytest.importorskip("llvmlite", reason="machine code needs the extra `fast`")
 from support.programs.vector_programs import GIVEN, HEAD, QUESTIONS, answer, bits
 
 from gradcli.engine.compile.control import Control
-from gradcli.engine.compile.llvm.code import code
+from gradcli.engine.compile.llvm.code import Code
 from gradcli.engine.compile.llvm.emit.loops import Loops
 from gradcli.engine.compile.llvm.emit.writer import Number, Writer
 from gradcli.engine.compile.scalar.errors import Untranslatable
@@ -63,7 +63,7 @@ def test_elements_by_inner_loops():
     edges = [0.0, -0.0, 1.0, -1.0, 0.5, 2.0, 700.0, -745.0, 1e300, 5e-324, 25.0]
     columns = [np.array(edges + [rng.gauss(0, 2) for _ in range(60)]) for _ in given]
     columns[1] = np.abs(np.roll(columns[1], 3))
-    results, left = code(Program(given, Block(tuple(body), tuple(found)), ())).rows(
+    results, left = Code(Program(given, Block(tuple(body), tuple(found)), ())).rows(
         columns, Control()
     )
     rows = np.flatnonzero(~left).tolist()

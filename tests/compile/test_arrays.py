@@ -262,7 +262,7 @@ def test_memory_that_stacks_take_is_limited():
     text = f"{HEAD}y = x\nfor i in range(300):\n    y = sin(y) * b\ny.sum()"
     program = load(text)._loaded.program
     made = specialize(program, {"x": (100,), "b": ()}, ("x", "b"), [None], (), Arrays)
-    code = python.code(adjoint(made.program, made.arrays["x"].values).program)
+    code = python.Code(adjoint(made.program, made.arrays["x"].values).program)
     needed = 300 * 100 * 8
     for memory, left, goes in ((needed, 0, True), (needed // 2, 0, False), (1000, needed, True)):
         control = Control(memory=memory, more=lambda left=left: left)
@@ -310,7 +310,7 @@ def test_memory_is_shared_by_what_is_read_no_more():
         v.number for i in instructions(slopes.block.body) if isinstance(i, Push) for v in i.values
     }
     assert scratch.places.keys().isdisjoint(given | pushed)
-    code = python.code(slopes)
+    code = python.Code(slopes)
     first = code.call([GIVEN["x"], 0.7, 1.0], Control())
     before = [np.copy(r) for r in first]
     code.call([GIVEN["x"] * 2, 0.3, 1.0], Control())

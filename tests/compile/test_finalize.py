@@ -42,8 +42,8 @@ def test_only_what_changes_no_bit_is_left_out(
     assert after.inputs == (X,)
     assert bool(after.block.body) is not is_left_out, text(after)
     for x in EDGES:
-        (one,) = python.code(before).call([x, seed], Control())
-        (other,) = python.code(after).call([x], Control())
+        (one,) = python.Code(before).call([x, seed], Control())
+        (other,) = python.Code(after).call([x], Control())
         assert repr(one) == repr(other), (op, seed, x)
 
 

@@ -48,7 +48,7 @@ def do(target, op, *args, **params):
 def made(inputs, body, results, texts=()):
     program = Program(tuple(inputs), Block(tuple(body), tuple(results)), tuple(texts))
     assert faults(program) == []
-    return python.code(program)
+    return python.Code(program)
 
 
 def call(code, *inputs):
@@ -201,6 +201,6 @@ def nested(depth):
 
 
 def test_deep_loops():
-    assert python.code(nested(19)).call((), Control()) == (1.0,)
+    assert python.Code(nested(19)).call((), Control()) == (1.0,)
     with pytest.raises(NotCompilable):
-        python.code(nested(20))
+        python.Code(nested(20))

@@ -11,7 +11,7 @@ from support.checks.validate_typed import faults
 from support.programs.number_cases import NUMBERS, OF_MACHINE_CODE, OPS, bits, cases, random_number
 
 from gradcli.engine.compile.control import Control, Left
-from gradcli.engine.compile.llvm.code import code
+from gradcli.engine.compile.llvm.code import Code
 from gradcli.engine.compile.python import code as python
 from gradcli.engine.compile.typed import Block, Do, If, Leave, Loop, Pop, Program, Push, Tell, Value
 from gradcli.source import Span
@@ -125,7 +125,7 @@ def test_machine_code_is_python_code(first):
         writer = Writer(seed)
         program = writer.program()
         assert faults(program) == []
-        machine, plain = code(program), python.code(program)
+        machine, plain = Code(program), python.Code(program)
         for _ in range(10):
             inputs = tuple(random_number(writer.rng, t) for t in writer.types)
             found = answer(machine, inputs)

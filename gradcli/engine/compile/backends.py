@@ -38,13 +38,13 @@ def code(program: Program) -> Code:
         NotCompilable: If no back end can make it.
     """
     if has_machine_code():
-        from gradcli.engine.compile.llvm.code import code as machine_code
+        from gradcli.engine.compile.llvm.code import Code as MachineCode
 
         try:
-            return machine_code(program)
+            return MachineCode(program)
         except NotCompilable:
             if not has_arrays(program):
                 raise
-    from gradcli.engine.compile.python.code import code as python_code
+    from gradcli.engine.compile.python.code import Code as PythonCode
 
-    return python_code(program)
+    return PythonCode(program)

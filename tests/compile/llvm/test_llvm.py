@@ -29,7 +29,7 @@ from support.programs.typed_programs import (
 
 from gradcli.engine.compile.control import Control, Left
 from gradcli.engine.compile.llvm import run
-from gradcli.engine.compile.llvm.code import code
+from gradcli.engine.compile.llvm.code import Code
 from gradcli.engine.compile.llvm.lower import Module
 from gradcli.engine.compile.python import code as python
 from gradcli.engine.values.data import np
@@ -48,7 +48,7 @@ LONG = 10**12
 
 @pytest.fixture(scope="module")
 def endless():
-    return code(turns(lambda h, i: ()))
+    return Code(turns(lambda h, i: ()))
 
 
 def outcome(made, inputs):
@@ -65,7 +65,7 @@ def test_it_gives_what_python_code_gives(name):
     make, given = PROGRAMS[name]
     program = make()
     assert faults(program) == []
-    compiled, slow = code(program), python.code(program)
+    compiled, slow = Code(program), python.Code(program)
     for inputs in given:
         assert outcome(compiled, inputs) == outcome(slow, inputs)
 
@@ -75,7 +75,7 @@ def test_it_gives_what_python_code_gives(name):
 )
 def test_inputs_that_are_no_numbers_of_64_bits(inputs):
     with pytest.raises(Left, match="number"):
-        code(guarded()).call(inputs, Control())
+        Code(guarded()).call(inputs, Control())
 
 
 @pytest.mark.parametrize("count", [1, 7, 2_000_000])
@@ -91,7 +91,7 @@ def test_turns_are_limited(endless, count):
 
 @pytest.mark.parametrize("count", [10, 100_000])
 def test_the_stack_is_limited(count):
-    made = code(filling())
+    made = Code(filling())
     assert made.call((count,), Control(memory=16 * count)) == (count,)
     with pytest.raises(Left, match="memory"):
         made.call((count + 1,), Control(memory=16 * count))
@@ -100,7 +100,7 @@ def test_the_stack_is_limited(count):
 
 
 def test_more_memory_is_asked_for_where_it_is_needed():
-    made, asked = code(filling()), []
+    made, asked = Code(filling()), []
 
     def more():
         asked.append(1)
@@ -117,7 +117,7 @@ def test_more_memory_is_asked_for_where_it_is_needed():
 
 def test_calls_in_threads_and_without(monkeypatch):
     """What follows a long call begins in a thread of its own, and only that."""
-    made, begun = code(turns(lambda h, i: ())), []
+    made, begun = Code(turns(lambda h, i: ())), []
     wait = run.wait
     monkeypatch.setattr(
         "gradcli.engine.compile.llvm.code.wait", lambda *args: begun.append(1) or wait(*args)
@@ -150,7 +150,7 @@ def test_an_interrupt_stops_it(long):
         raise Stopped
 
     old = signal.signal(signal.SIGALRM, ring)
-    made = code(in_python() if long == "python" else turns(lambda h, i: ()))
+    made = Code(in_python() if long == "python" else turns(lambda h, i: ()))
     control = Control()
     count = np.full(1000, LONG)
     ask = partial(made.call, (LONG,), control)
@@ -171,7 +171,7 @@ def test_texts_are_told_while_it_runs_in_order():
     """More of them than are kept at once, and none twice."""
     told = []
     count = 6000
-    assert code(telling()).call((count,), Control(echo=told.append)) == (count,)
+    assert Code(telling()).call((count,), Control(echo=told.append)) == (count,)
     assert told == [f"{i} {i / 3} {i != 0}" for i in range(count)]
 
 
@@ -186,7 +186,7 @@ def test_a_text_comes_before_the_end():
 
     control.echo = echo
     with pytest.raises(Left, match="stopped"):
-        code(telling()).call((LONG,), control)
+        Code(telling()).call((LONG,), control)
     assert came[0] == "0 0.0 False"
 
 
@@ -196,7 +196,7 @@ def test_what_echo_raises_comes_to_the_caller(count):
         raise BrokenPipeError
 
     with pytest.raises(BrokenPipeError):
-        code(telling()).call((count,), Control(echo=echo))
+        Code(telling()).call((count,), Control(echo=echo))
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 1000])
@@ -204,7 +204,7 @@ def test_rows(count):
     """Any number of them; a row that is left is told."""
     x = np.arange(count) - 1.0
     n, flags = np.arange(count), np.arange(count) % 3 == 0
-    (root, same, opposite), left = code(guarded()).rows([x, n, flags], Control())
+    (root, same, opposite), left = Code(guarded()).rows([x, n, flags], Control())
     assert left.tolist() == (x < 0).tolist()
     assert root[~left].tolist() == np.sqrt(x[~left]).tolist()
     assert (same[~left] == n[~left]).all()
@@ -214,7 +214,7 @@ def test_rows(count):
 
 def test_columns_that_do_not_lie_in_order():
     x = np.arange(20.0)[::-2]
-    made = code(chain(3))
+    made = Code(chain(3))
     (out,), left = made.rows([x], Control())
     assert out.tolist() == (x + 3).tolist()
     assert not left.any()
@@ -227,19 +227,19 @@ def test_rows_have_so_many_turns_each(endless):
 
 
 def test_rows_that_print_are_left():
-    _, left = code(telling()).rows([np.array([1, 5])], Control())
+    _, left = Code(telling()).rows([np.array([1, 5])], Control())
     assert left.all()
 
 
 def test_rows_with_a_stack_have_it_for_themselves():
-    (out,), left = code(filling()).rows([np.array([100_000, 1, 100])], Control(memory=16 * 100_000))
+    (out,), left = Code(filling()).rows([np.array([100_000, 1, 100])], Control(memory=16 * 100_000))
     assert out.tolist() == [100_000, 1, 100]
     assert not left.any()
 
 
 def test_several_threads_at_once():
     """They get what one gets, by values and by rows."""
-    made = code(sum_of_sines())
+    made = Code(sum_of_sines())
     wanted = made.call((1e-3, 1.0, 5000), Control())
     x = np.full(20, 1e-3)
     found = []
@@ -259,7 +259,7 @@ def test_several_threads_at_once():
 
 def test_deep_nesting():
     """An if in an if 1,000 deep."""
-    made = code(nested(1000))
+    made = Code(nested(1000))
     assert made.call((999.5,), Control()) == (999.5,)
     assert made.call((999.0,), Control()) == (1998.0,)
     assert made.call((0.0,), Control()) == (0.0,)
@@ -269,12 +269,12 @@ def test_its_size_is_linear():
     """2,000 instructions are ten times 200 of them."""
     few, many = (len(Module(chain(n)).text) for n in (200, 2000))
     assert many < 11 * few
-    assert code(chain(2000)).call((0.5,), Control()) == (2000.5,)
+    assert Code(chain(2000)).call((0.5,), Control()) == (2000.5,)
 
 
 @pytest.mark.long
 def test_a_large_program():
-    assert code(chain(100_000)).call((0.5,), Control()) == (100_000.5,)
+    assert Code(chain(100_000)).call((0.5,), Control()) == (100_000.5,)
 
 
 def test_a_process_that_is_forked_has_the_code(endless):
@@ -287,13 +287,13 @@ def test_a_process_that_is_forked_has_the_code(endless):
 
 
 def test_a_copy_is_made_again():
-    made = pickle.loads(pickle.dumps(code(sum_of_sines())))
-    assert outcome(made, (1e-3, 1.0, 10)) == outcome(code(sum_of_sines()), (1e-3, 1.0, 10))
+    made = pickle.loads(pickle.dumps(Code(sum_of_sines())))
+    assert outcome(made, (1e-3, 1.0, 10)) == outcome(Code(sum_of_sines()), (1e-3, 1.0, 10))
 
 
 def test_runs_leave_nothing_behind(endless):
     """Nothing waits for the collector, which is off while programs run."""
-    made = code(telling())
+    made = Code(telling())
     columns = np.arange(3)
     endless.rows([columns], Control())
     gc.collect()
@@ -349,7 +349,7 @@ def test_nothing_is_written_beside_what_is_given(monkeypatch):
     monkeypatch.setattr(
         run, "_free", lambda at: ends.append(at and ctypes.string_at(at + sizes[-1], 64))
     )
-    made = code(filling())
+    made = Code(filling())
     for count in (0, 1, 2, 4096, 5000):
         cells = np.full(count + 8, guard)
         cells[4 : count + 4] = np.arange(count) % 3
@@ -366,7 +366,7 @@ def test_memory_of_stacks_is_kept_for_the_next_run(monkeypatch):
     realloc, free = run._realloc, run._free
     monkeypatch.setattr(run, "_realloc", lambda at, size: taken.append(size) or realloc(at, size))
     monkeypatch.setattr(run, "_free", lambda at: freed.append(at) or free(at))
-    made, most = code(filling()), Control(memory=1 << 21)
+    made, most = Code(filling()), Control(memory=1 << 21)
     made.call((100_000,), Control())
     assert taken[-1] == 1 << 21
     for count, control in ((100_000, Control()), (100, Control()), (100_000, most)):
@@ -390,7 +390,7 @@ def test_llvm_finds_nothing_wrong(name):
 def test_threads_may_compile_at_once():
     found = []
     threads = [
-        threading.Thread(target=lambda k=k: found.append(code(chain(k)).call((0.0,), Control())))
+        threading.Thread(target=lambda k=k: found.append(Code(chain(k)).call((0.0,), Control())))
         for k in range(1, 9)
     ]
     for t in threads:

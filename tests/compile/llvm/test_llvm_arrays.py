@@ -77,7 +77,7 @@ def test_sizes(size):
     text = f"input x: float[{size}]\ninput b\n{LOOP}(where(y > b, exp(y), abs(y) * x) * b).sum()"
     typed = derivative(text, {"x": (size,), "b": ()})
     given = [np.linspace(-2.0, 2.0, size), 0.3, 1.0]
-    expected, found = (made.code(typed).call(given, Control()) for made in (python, llvm))
+    expected, found = (made.Code(typed).call(given, Control()) for made in (python, llvm))
     assert all(map(np.array_equal, expected, found))
 
 
@@ -192,7 +192,7 @@ def derivative(text, shapes):
 
 def of_a_loop():
     text = f"{HEAD}y = x\nfor i in range(300):\n    y = sin(y) * b\ny.sum()"
-    return llvm.code(derivative(text, {"x": (100,), "b": ()}))
+    return llvm.Code(derivative(text, {"x": (100,), "b": ()}))
 
 
 def test_memory_that_stacks_take_is_limited():

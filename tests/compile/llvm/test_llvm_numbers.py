@@ -11,7 +11,7 @@ from support.checks.validate_typed import faults
 from support.programs.number_cases import EXAMPLE, NUMBERS, OPS, bits, cases
 
 from gradcli.engine.compile.control import Control
-from gradcli.engine.compile.llvm.code import code
+from gradcli.engine.compile.llvm.code import Code
 from gradcli.engine.compile.llvm.emit import definitions
 from gradcli.engine.compile.scalar.errors import Untranslatable
 from gradcli.engine.compile.scalar.forms import Forms
@@ -58,7 +58,7 @@ def compare(chosen, count):
         for x, t in zip(point, case.types, strict=True):
             next(places[t])[row] = x
     every = [c for values in columns.values() for c in values]
-    results, left = code(made).rows([which, *every], Control())
+    results, left = Code(made).rows([which, *every], Control())
     results = {t: r.tolist() for t, r in zip(EXAMPLE, results, strict=True)}
     answers = there = 0
     for row, (_, case, point) in enumerate(asked):
@@ -117,7 +117,7 @@ def beside_constant(name, known, turned):
     out = Value(1, kind)
     made = Program((x,), Block((Do(AT, out, name, args(x), ()),), (out,)), ())
     points = np.array([0.0, -0.0, 1.0, -1.5, 2.0, math.inf, math.nan, 1e300, 5e-324])
-    (found,), left = code(made).rows([points], Control())
+    (found,), left = Code(made).rows([points], Control())
     for at, value, bailed in zip(points.tolist(), found.tolist(), left, strict=True):
         if not bailed and bits(value) != bits(wanted := number(*args(at))):
             yield name, args(at), value, wanted

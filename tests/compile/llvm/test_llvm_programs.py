@@ -15,7 +15,7 @@ from gradcli.engine.compile.control import Control, Left
 from gradcli.engine.compile.differentiate.adjoint import adjoint
 from gradcli.engine.compile.differentiate.differentials import certain
 from gradcli.engine.compile.differentiate.tangent import tangent
-from gradcli.engine.compile.llvm.code import code
+from gradcli.engine.compile.llvm.code import Code
 from gradcli.engine.compile.python import code as python
 from gradcli.engine.compile.typed import NotCompilable
 from gradcli.errors import ProgramError
@@ -62,7 +62,7 @@ def test_machine_code_is_python_code(first):
         try:
             found = compiled(load(Writer(seed).program()), GIVEN, watched=("x", "b"))
             for program in derived(found):
-                machine, plain = code(program), python.code(program)
+                machine, plain = Code(program), python.Code(program)
                 for _ in range(5):
                     inputs = numbers(program, rng)
                     wanted, answer = told(plain, inputs), told(machine, inputs)

@@ -56,7 +56,7 @@ def outcome(text, given, wanted=None):
     program = load(text)
     found = compiled(program, given, (wanted,))
     told = []
-    code = python.code(found.program)
+    code = python.Code(found.program)
     convert = {"float": float, "int": int, "bool": bool}
     inputs = [convert[entry.value.type](element(given, entry)) for entry in found.inputs]
     try:
@@ -94,7 +94,7 @@ def gradients(text, given, wrt):
         raise Refused(error.reason) from None
     assert faults(made) == []
     inputs = [element(given, entry) for entry in found.inputs]
-    numbers = python.code(made).call([*inputs, 1.0], Control())
+    numbers = python.Code(made).call([*inputs, 1.0], Control())
     answer = program.grad({name: Given(x, name) for name, x in given.items()}, wrt=wrt)
     return bits(numbers[-len(wrt) :]), bits(tuple(answer.grad.values()))
 

@@ -148,9 +148,9 @@ def machine_code(monkeypatch):
     """The programs that are compiled to machine code from now on; Python code is refused."""
     llvm = pytest.importorskip("gradcli.engine.compile.llvm.code")
     made = []
-    monkeypatch.setattr(python, "code", lambda program: pytest.fail("Python code was made"))
-    whole = llvm.code
-    monkeypatch.setattr(llvm, "code", lambda program: made.append(program) or whole(program))
+    monkeypatch.setattr(python, "Code", lambda program: pytest.fail("Python code was made"))
+    whole = llvm.Code
+    monkeypatch.setattr(llvm, "Code", lambda program: made.append(program) or whole(program))
     return made
 
 

@@ -23,11 +23,6 @@ run starts again in a thread of its own, and so do later runs.
 _LARGE = 3000  # lines; optimizing more would take too long
 
 
-def code(program: Program) -> Code:
-    """A typed program as machine code."""
-    return Code(program)
-
-
 class Code:
     """A typed program as machine code. Any number of threads may run it at once. A copy in another
     process is compiled again.
@@ -54,7 +49,7 @@ class Code:
         self._arrays_out = [k for k, t in enumerate(self._gives.types) if is_array(t)]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return code, (self.program,)
+        return Code, (self.program,)
 
     def call(self, inputs: Sequence[Any], control: Control) -> tuple[Any, ...]:
         """The program's results for some inputs.

@@ -161,15 +161,6 @@ def _nothing(type: str) -> Any:
     return np.zeros(dtype_and_shape(type)[1]) if is_array(type) else nothing(type)
 
 
-def code(program: Program) -> Code:
-    """Return the Python code of a typed program.
-
-    Raises:
-        NotCompilable: If its loops are nested too deeply.
-    """
-    return Code(program)
-
-
 def text(program: Program) -> str:
     """Return the text of the Python code of a typed program for one set of inputs.
 

@@ -44,7 +44,7 @@ _FIRST = (  # the longer of two that begin alike comes first
 
 
 def signature(data: bytes) -> Signature | None:
-    """The kind of a file that is no UTF-8 text; None if its first bytes do not tell.
+    """The kind of a file that is not UTF-8 text; None if its first bytes do not tell.
 
     Args:
         data: Its bytes, or the first of them.

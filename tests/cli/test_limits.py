@@ -175,7 +175,7 @@ def test_a_row_whose_time_is_over_ends_alone(cli):
     command = ["run", "-e", text, "--rows", "-", "--time-limit", "10ms", "--on-error", "skip"]
     status, out, err = cli(*command, stdin=ROWS)
     assert (status, out) == (6, "row,n\n0,2\n2,3\n"), err
-    assert "error[time-limit]: the time of 0.01 s is over" in err
+    assert "error[time-limit]: the time limit of 0.01 s is reached" in err
 
 
 def test_a_check_ends_at_a_limit_that_only_a_moved_value_reaches(cli):

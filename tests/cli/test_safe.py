@@ -155,7 +155,7 @@ IN_TIME = {  # programs that go on for ever, in loops and in single operations
 def test_what_does_not_end_is_stopped(cli, text):
     status, out, err = cli("run", "-e", text, "--safe", "--time-limit", "20ms", "-q")
     assert (status, out) == (6, ""), err
-    assert "error[time-limit]: the time of 0.02 s is over" in err
+    assert "error[time-limit]: the time limit of 0.02 s is reached" in err
 
 
 GROWING = {  # programs that take memory little by little, until it is over

@@ -74,7 +74,7 @@ def test_results_of_rows_have_columns_of_vectors(cli, suffix):
         "result": [15.0, 246.0, None],
         "grad.v": [[6.0, 12.0], [48.0, 60.0], None],
         "grad.x": [5.0, 41.0, None],
-        "error": ["", "", "<stdin>:4:7: `oops` in column `x` is no number"],
+        "error": ["", "", "<stdin>:4:7: `oops` in column `x` is not a number"],
     }
 
 
@@ -112,7 +112,7 @@ def test_broken_files_are_refused(cli, suffix, data):
         file.write(data)
     for asked in (["-e", "x", "--rows", f"t.{suffix}"], ["-e", "x", "-i", f"t.{suffix}"]):
         found = cli("run", *asked)
-        assert (found[:2], "is no table of its suffix" in found[2]) == ((4, ""), True)
+        assert (found[:2], "is not a valid file of its suffix" in found[2]) == ((4, ""), True)
     assert "no such file" in cli("run", "-e", "x", "--rows", f"none.{suffix}")[2]
 
 

@@ -63,18 +63,18 @@ BAD = [
         "relv(x)",
         (1, 1, "unknown-name", "`relv` is called and never defined", "did you mean `relu`?"),
     ),
-    ("x = true\nx", (1, 5, "unknown-name", "`true` is no value", "write `x = True`")),
-    ("x = π * 2\nx", (1, 5, "unknown-name", "`π` is no value", "write `x = pi * 2`")),
+    ("x = true\nx", (1, 5, "unknown-name", "`true` is not a value", "write `x = True`")),
+    ("x = π * 2\nx", (1, 5, "unknown-name", "`π` is not a value", "write `x = pi * 2`")),
     ("dict(a=1)", (1, 1, "unknown-name", "`dict` of Python is not part of the language", None)),
     (
         "special.sin(2.0)",
-        (1, 1, "unknown-name", "`special` is no value", "write `torch.special.sin(2.0)`"),
+        (1, 1, "unknown-name", "`special` is not a value", "write `torch.special.sin(2.0)`"),
     ),
     (
         "np.exp(2.0)",
         (
             *(1, 1, "unknown-name", "`np` is a module of Python and not part of the language"),
-            "the built-in functions stand without it, as `exp(x)` does",
+            "write the built-in functions without it: `exp(x)`",
         ),
     ),
     (
@@ -177,7 +177,7 @@ BAD = [
     ),
     (
         "sum(x, 0, dim=1)",
-        (1, 11, "duplicate-name", "`sum` gets its argument `dim` by place and by name", None),
+        (1, 11, "duplicate-name", "`sum` gets its argument `dim` by position and by name", None),
     ),
     ("def f(a): return a\nf()", (2, 1, "wrong-arity", "`f` lacks its argument `a`", None)),
     (
@@ -188,20 +188,20 @@ BAD = [
     ("lambda a, a: 1", (1, 11, "duplicate-name", "the parameter `a` is named twice", None)),
     (
         "def f(a=1, b): pass",
-        (1, 12, "syntax-error", "`b` has no default and stands behind one that has", None),
+        (1, 12, "syntax-error", "`b` has no default and follows one that has", None),
     ),
-    ("break", (1, 1, "misplaced-statement", "`break` stands outside a loop", None)),
+    ("break", (1, 1, "misplaced-statement", "`break` is outside a loop", None)),
     (
         "for i in x: pass\nelse: break",
-        (2, 7, "misplaced-statement", "`break` stands outside a loop", None),
+        (2, 7, "misplaced-statement", "`break` is outside a loop", None),
     ),
     (
         "while x: break\nelse:\n  if y: continue",
-        (3, 9, "misplaced-statement", "`continue` stands outside a loop", None),
+        (3, 9, "misplaced-statement", "`continue` is outside a loop", None),
     ),
     (
         "while x:\n  def f(): continue",
-        (2, 12, "misplaced-statement", "`continue` stands outside a loop", None),
+        (2, 12, "misplaced-statement", "`continue` is outside a loop", None),
     ),
     (
         "return 3",
@@ -209,7 +209,7 @@ BAD = [
             1,
             1,
             "misplaced-statement",
-            "`return` stands outside a function",
+            "`return` is outside a function",
             "the last expression of a program is its result",
         ),
     ),
@@ -272,23 +272,23 @@ BAD = [
     ),
     (
         "def f():\n  return [(yield i) for i in g]\ng = 1",
-        (2, 12, "misplaced-statement", "`yield` stands in a comprehension", None),
+        (2, 12, "misplaced-statement", "`yield` is not allowed in a comprehension", None),
     ),
-    ("x = yield 3", (1, 5, "misplaced-statement", "`yield` stands outside a function", None)),
+    ("x = yield 3", (1, 5, "misplaced-statement", "`yield` is outside a function", None)),
     (
         "class A:\n  def f(self): return self.lengthe\n  def g(self): return 1\nA().f()",
         (2, 28, "bad-attribute", "no value has `lengthe`", None),
     ),
-    ("with no_grad: y", (1, 6, "bad-context", "the context is a call", "put `()` behind it")),
+    ("with no_grad: y", (1, 6, "bad-context", "the context is a call", "put `()` after it")),
     ("with no_grad(1): y", (1, 6, "wrong-arity", "a context takes no arguments", None)),
     (
         "class A(B):\n  def forward(ctx): pass",
         (1, 9, "unknown-name", "there is no class `B`", None),
     ),
-    ("def f(): super()", (1, 10, "bad-class", "`super` stands in a method of a class", None)),
+    ("def f(): super()", (1, 10, "bad-class", "`super` works only in a method of a class", None)),
     (
         "class A:\n  def __ad__(self): pass",
-        (2, 3, "bad-class", "`__ad__` of a class means nothing here", "did you mean `__add__`?"),
+        (2, 3, "bad-class", "`__ad__` of a class is not supported here", "did you mean `__add__`?"),
     ),
     (
         "class A:\n  if x: pass",
@@ -300,7 +300,7 @@ BAD = [
             2,
             1,
             "misplaced-statement",
-            "`except:` takes all exceptions and stands behind the others",
+            "`except:` takes all exceptions and must be the last",
             None,
         ),
     ),
@@ -327,7 +327,7 @@ BAD = [
     ("@jit\ndef f(): pass", (1, 2, "unknown-name", "`jit` is called and never defined", None)),
     (
         "@staticmethod\ndef f(): pass",
-        (1, 2, "bad-decorator", "`@staticmethod` means nothing here", None),
+        (1, 2, "bad-decorator", "`@staticmethod` is not supported here", None),
     ),
     ("input a\ninput a", (2, 1, "bad-declaration", "`a` is declared twice", None)),
     (
@@ -336,7 +336,7 @@ BAD = [
             2,
             3,
             "bad-declaration",
-            "`input` stands inside a block or function",
+            "`input` is inside a block or function",
             "declare inputs at top level",
         ),
     ),

@@ -23,7 +23,7 @@ NAMES = [
 
 
 def calls(signature):
-    """Arguments by place and by name: as few as there may be, all, too many, some by name."""
+    """Arguments by position and by name: as few as there may be, all, too many, some by name."""
     places, names = signature.positional, (*signature.positional, *signature.keywords)
     for count in range(len(places) + 2):
         args = tuple(range(1, count + 1))

@@ -155,4 +155,4 @@ def test_an_operation_that_does_not_end_ends_the_process():
         [*command, "--time-limit", "100ms"], check=False, capture_output=True, timeout=60
     )
     assert done.returncode == 6
-    assert b": error[time-limit]: the time of 0.1 s is over" in done.stderr
+    assert b": error[time-limit]: the time limit of 0.1 s is reached" in done.stderr

@@ -56,15 +56,15 @@ RUNS = {
         ["called from line 6"],
     ),
     # in a derivative that the program takes
-    "grad(lambda x: sqrt(x))(0.0)": (1, "the derivative of `sqrt` is not, here", ["`x` is 0"]),
+    "grad(lambda x: sqrt(x))(0.0)": (1, "the derivative of `sqrt` is not finite", ["`x` is 0"]),
     "def f(x):\n    y = x * 1\n    return (sqrt(y) * 2).sum()\njacobian(f)(zeros(2))": (
         3,
-        "the derivative of `sqrt` is not, here",
+        "the derivative of `sqrt` is not finite",
         ["`y` is [0, 0]", "called from line 4", "in the derivative by `jacobian(f)(zeros(2))`"],
     ),
     "def f(x): return x ** 0.5 + 1\njvp(f, 0.0, 1.0)[1]": (
         1,
-        "the derivative of `pow` is not, here",
+        "the derivative of `pow` is not finite",
         ["in the derivative by `jvp` at line 2"],
     ),
     "f = lambda x: x * inf\ngrad(f)(0.0)": (2, "`grad(f)(0.0)` made inf from finite", []),
@@ -77,7 +77,7 @@ RUNS = {
     # the program's own gradients
     f"{LESSON}x.grad * 2": (
         2,
-        "the derivative of `sqrt` is not, here",
+        "the derivative of `sqrt` is not finite",
         ["`x` is 0", "on the way back from the `backward` at line 3"],
     ),
     f"{LESSON}x.item()": (2, "the gradient of `x` is not finite: the derivative of `sqrt`", []),
@@ -86,7 +86,7 @@ RUNS = {
     "x = tensor([0.0, 4.0], requires_grad=True)\nfor i in range(2):\n"
     "    y = x ** (1.5 - i)\n    y.backward(tensor([i, 1.0 - i]))\nx.grad": (
         3,
-        "the derivative of `pow` is not, here",
+        "the derivative of `pow` is not finite",
         ["in the 2nd turn of the loop at line 2", "`backward` at line 4"],
     ),
 }
@@ -115,7 +115,7 @@ def test_a_run_tells_where_it_began(text):
 GRADIENTS = {
     "y = 0.0\nfor i in range(3):\n    y = y + sqrt(x) * i\ny": (
         3,
-        "the gradient is not finite: the derivative of `sqrt` is not, here",
+        "the gradient is not finite: the derivative of `sqrt` is not finite",
         ["`x` is 0", "in the 3rd turn of the loop at line 2"],
     ),
     "y = sqrt(x) + sin(x)\ny": (1, "the derivative of `sqrt`", []),  # both lead to x

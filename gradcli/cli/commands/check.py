@@ -73,7 +73,7 @@ def _listing(line: Line, target: Target) -> "Listing | None":
     if line.ir and line.stage:
         raise usage("`--ir` and `--code` exclude each other")
     if line.mode != "auto" and not line.stage:
-        raise usage("`--mode` goes with `--code`")
+        raise usage("`--mode` needs `--code`")
     if not (line.ir or line.stage):
         return None
     if target.form in ("json", "github"):
@@ -94,9 +94,9 @@ def _programs(line: Line) -> "Iterator[tuple[Any, Mapping[str, Given]]]":
     """The programs, each with its values; several programs get none."""
     files, texts = split_files(line.arguments or ())
     if len(files) > 1 and (texts or line.values_file is not None):
-        raise usage("values go with one program", f"check `{files[0]}` by itself")
+        raise usage("values need a single program", f"check `{files[0]}` by itself")
     if len(files) > 1 and (line.ir or line.stage):
-        raise usage(f"`{'--ir' if line.ir else '--code'}` goes with one program")
+        raise usage(f"`{'--ir' if line.ir else '--code'}` needs a single program")
     if len(files) < 2:
         yield load_source(line)
         return

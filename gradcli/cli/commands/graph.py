@@ -22,7 +22,7 @@ def graph(line: Line) -> None:
     """
     inquiry = Inquiry(line)
     if line.values != "full" and inquiry.target.form != "json":
-        raise usage("`--values` goes with JSON, which has all of them otherwise")
+        raise usage("`--values` needs JSON output")
     from gradcli.render.looks import detailed
 
     inquiry.load()

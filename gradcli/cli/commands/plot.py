@@ -42,7 +42,7 @@ def _points(text: str | None) -> tuple[str, list[float]]:
     name, equals, rest = (text or "").partition("=")
     parts = rest.split(":")
     if not (equals and name.isidentifier() and len(parts) in (2, 3)):
-        said = "no input to go over" if text is None else f"`{text}` in --over is no range"
+        said = "no input to go over" if text is None else f"`{text}` in --over is not a range"
         raise usage(said, "a range is NAME=FROM:TO or NAME=FROM:TO:POINTS, as in --over x=0:6:100")
     start, stop = (constant_of(part, name, f"--over {name}=") for part in parts[:2])
     count = _count(parts[2]) if len(parts) == 3 else _POINTS
@@ -57,5 +57,5 @@ def _points(text: str | None) -> tuple[str, list[float]]:
 def _count(text: str) -> int:
     count = int(text) if text.isdecimal() else 0
     if not 2 <= count <= _MOST:
-        raise usage(f"`{text}` in --over is no number of points from 2 to {_MOST:,}")
+        raise usage(f"`{text}` in --over is not a number of points from 2 to {_MOST:,}")
     return count

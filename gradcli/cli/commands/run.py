@@ -99,7 +99,7 @@ def _wanted(names: Sequence[str] | None, result: "RunResult") -> "RunResult":
     for name in names:
         if name not in bindings:
             raise usage(
-                f"`{name}` in --show is no top-level value of the program",
+                f"`{name}` in --show is not a top-level value of the program",
                 nearest(name, bindings),
             )
     fields = {field: getattr(result, field) for field in result._fields}

@@ -91,7 +91,7 @@ def _asked(line: Line) -> tuple[Any, dict[str, str], Values | None]:
         raise usage(f"the program and `{takers[0]}` both read standard input", "name a FILE")
     source = program.decode(*read_program(file, line.expression))
     if line.values_file is None and line.ignore_extra:
-        raise usage("`--ignore-extra` goes with `-i`")
+        raise usage("`--ignore-extra` needs `-i`")
     return source, texts, None if line.values_file is None else _values(line, line.values_file)
 
 
@@ -155,7 +155,7 @@ def constant_of(text: str, name: str, before: str) -> float:
     value = _constant(text, name, before).value
     option, _, _ = before.partition(" ")
     if type(value) not in (int, float) or not math.isfinite(value):
-        raise usage(f"`{text}` in {option} is no finite number")
+        raise usage(f"`{text}` in {option} is not a finite number")
     return float(value)
 
 

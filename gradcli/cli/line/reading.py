@@ -91,7 +91,7 @@ def _file(name: str) -> bytes:
 def _instead_of(name: str) -> str | None:
     """A hint for a file that cannot be read: a similar name, an input, or -e for a text."""
     if "=" in name:
-        return f"an input is NAME=VALUE, and `{name.partition('=')[0]}` is no name"
+        return f"an input is NAME=VALUE, and `{name.partition('=')[0]}` is not a name"
     folder, base = os.path.split(name)
     with suppress(OSError):
         beside = sorted(n for n in os.listdir(folder or ".") if not n.startswith("."))

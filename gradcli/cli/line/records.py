@@ -118,7 +118,7 @@ def _dialect(line: Line) -> Dialect:
     for option in line.renamed or ():
         name, equals, column = option.partition("=")
         if not (equals and column and name.isidentifier()):
-            raise usage(f"`{option}` in --map is no INPUT=COLUMN", "as in --map T='Temp (C)'")
+            raise usage(f"`{option}` in --map is not INPUT=COLUMN", "as in --map T='Temp (C)'")
         renamed[column] = name
     missing = frozenset(text.strip() for option in line.missing or () for text in option.split(","))
     separator = _SEPARATORS.get(line.separator or "", line.separator)

@@ -260,7 +260,7 @@ def _records(line: Line) -> Batch | None:
         if any(told) or (line.decimal, line.on_error, line.jobs) != (".", "stop", 1):
             raise usage(
                 "`--columns`, `--keep`, `--map`, `--na`, `--separator`, `--decimal`, `--on-error` "
-                "and `--jobs` go with `--rows`"
+                "and `--jobs` need `--rows`"
             )
         return None
     from gradcli.cli.line.records import batch

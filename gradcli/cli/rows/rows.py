@@ -108,7 +108,7 @@ def answer_rows(question: Question, asked: Batch, target: Target, telling: Telli
             fresh = [w for w in found.warnings if w.code not in told]
             for warning in fresh:
                 told.add(warning.code)
-                notes = f"first in row {found.number}, line {found.line}; later ones are not told"
+                notes = f"first in row {found.number}, line {found.line}; later ones are not shown"
                 warning.notes = (*warning.notes, notes)
                 bar.clear()
             if fresh:
@@ -239,7 +239,7 @@ def _wanted(question: Question, rows: Rows) -> Wanted:
 
 def _in_quotes(names: Sequence[str]) -> Diagnostic:
     """The note that some numbers are in quotes."""
-    message = f"numbers of {listed(list(dict.fromkeys(names)))} stand in quotes: they are taken"
+    message = f"numbers of {listed(list(dict.fromkeys(names)))} are in quotes and count as numbers"
     return Diagnostic("numbers-in-quotes", message, severity="note")
 
 

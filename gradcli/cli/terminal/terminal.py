@@ -40,7 +40,7 @@ def check_colour() -> None:
     """
     chosen = os.environ.get(_COLOR, "")
     if chosen not in ("", "auto", "always", "never"):
-        raise usage(f"`{_COLOR}={chosen}` is no choice of colours", "auto, always or never")
+        raise usage(f"`{_COLOR}={chosen}` is not a choice of colours", "auto, always or never")
 
 
 def wants_colour(stream: TextIO | None, choice: str) -> bool:

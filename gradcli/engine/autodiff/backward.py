@@ -450,6 +450,6 @@ def _refuse_nan(node: Node, pulled: Sequence[Any]) -> None:
 def _freed(node: Node) -> RunError:
     return run_error(
         "backward-twice",
-        f"`backward` needs what {node.name()} saved, and an earlier `backward` has freed it",
+        f"`backward` needs values that {node.name()} saved and an earlier `backward` has freed",
         help="pass retain_graph=True to the first `backward`",
     )

@@ -44,7 +44,7 @@ def seed_of_one(x: Tensor, by: str) -> Any:
     if int(np.prod(like.shape)) != 1:
         raise run_error(
             "needs-cotangent",
-            f"`{by}` wants a function that gives one number, this one gives shape "
+            f"`{by}` needs a function that returns one number, this one returns shape "
             f"{list(like.shape)}",
             help="reduce it, as by `.sum()`; `jacobian` has the derivatives of all elements",
         )

@@ -170,7 +170,7 @@ def _next(session: Any, *values: Any) -> Any:
     for item in values[0]:
         return item
     if len(values) == 1:
-        raise run_error("no-item", "there is no further item")
+        raise run_error("no-item", "there are no more items")
     return values[1]
 
 

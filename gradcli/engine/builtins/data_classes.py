@@ -28,7 +28,9 @@ def _made(session: Any, *classes: Any, named: Any) -> Any:
         try:
             return dataclasses.dataclass(**settings)(made)
         except (TypeError, ValueError) as error:
-            raise run_error("bad-class", f"`{made.__name__}` is no data class: {error}") from None
+            raise run_error(
+                "bad-class", f"`{made.__name__}` is not a data class: {error}"
+            ) from None
 
     return decorate(classes[0]) if classes else decorate
 

@@ -50,7 +50,7 @@ def _mapped(function: Any, trees: Sequence[Tree], is_leaf: Any) -> Tree:
         return called(function, trees, "tree_map")
     others = [_parts(tree) for tree in trees[1:]]
     if any(part is None or len(part) != len(parts) for part in others):
-        raise run_error("wrong-count", "`tree_map` goes through trees of one form")
+        raise run_error("wrong-count", "`tree_map` needs trees of one structure")
     rows = zip(parts, *(part or () for part in others), strict=True)
     return _rebuilt(first, [_mapped(function, row, is_leaf) for row in rows])
 

@@ -1,4 +1,4 @@
-"""Signatures of ops, and the binding of arguments to their names by place and by name.
+"""Signatures of ops, and the binding of arguments to their names by position and by name.
 
 Calls that a program writes out are bound by the signature during lowering. This module binds the
 others during a run: calls of built-ins that are values, or that take any number of arguments.
@@ -79,7 +79,7 @@ def signature(op: Op) -> Signature:
 def bind(
     op: Op, args: Sequence[Any], keywords: Mapping[str, Any]
 ) -> tuple[list[Any], dict[str, Any]]:
-    """Arguments and static parameters of an op from what a call gives by place and by name.
+    """Arguments and static parameters of an op from what a call gives by position and by name.
 
     Raises:
         RunError: If one is missing, unknown, given twice, or too many are given.
@@ -188,7 +188,7 @@ def _ordered(op: Op, args: Sequence[Any], keywords: Mapping[str, Any]) -> dict[s
     named = dict(zip(places, args, strict=False))
     for name, value in keywords.items():
         if _spelling(op, name) in named:
-            message = f"`{written(op.name)}` gets `{name}` by place and by name"
+            message = f"`{written(op.name)}` gets `{name}` by position and by name"
             raise run_error("wrong-arity", message)
         named[_spelling(op, name)] = value
     return named

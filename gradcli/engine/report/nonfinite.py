@@ -70,7 +70,7 @@ def second_warning(slopes: Iterable[Any], source: Source) -> Diagnostic:
             node = first_slope(slope, np.ones(slope.shape) if slope.shape else 1.0)
             if node is not None:
                 message = (
-                    f"the {what} is not finite: the derivative of `{node.op_name}` is not, here"
+                    f"the {what} is not finite: the derivative of `{node.op_name}` is not finite"
                 )
                 return _warning(message, source, node)
     return _warning(f"the {what} is not finite", source, None)

@@ -276,7 +276,7 @@ class _Walk:
         if self._transfer.session.recording and isinstance(value, Value) and value.link.varies:
             self.findings.warn(
                 "branch-on-input",
-                "a branch on what is differentiated: the gradient ignores a jump between its sides",
+                "a branch on a differentiated value: the gradient ignores a jump between its sides",
                 span,
                 "that is right where the sides meet; if they do not, no derivative is",
             )

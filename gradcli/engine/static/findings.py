@@ -107,9 +107,9 @@ class Findings:
         for name, span in link.flats:
             self.warn(
                 "flat-operation",
-                f"`{name}` of what is differentiated: the gradient ends here, it is zero",
+                f"`{name}` of a differentiated value: the gradient ends here, it is zero",
                 span,
-                "leave it out of what is differentiated, or use a smooth function",
+                "use a smooth function instead, or detach the value",
             )
 
     def ask(self, question: Callable[[], Any], span: Span) -> tuple[Any] | None:

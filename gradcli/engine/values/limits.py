@@ -201,7 +201,7 @@ def check_work(size: Sequence[int], name: str) -> None:
     found = meter()
     if count * _ITEM > found.most:
         elements = f"the {count:,} elements of a tensor of size {list(size)}"
-        message = f"`{name}` goes through {elements}, for which no memory would do"
+        message = f"`{name}` reads {elements}, more than memory could hold"
         raise limit_error("work-limit", message, "memory")
 
 

@@ -69,7 +69,7 @@ def _array(name: str, value: Value) -> np.ndarray[Any, Any]:
     except ValueError:  # lists of different lengths
         found = None
     if found is None or found.dtype.hasobject:
-        message = f"{name} is no array: an array holds numbers, in rows of one length"
+        message = f"{name} is not an array: an array holds numbers, in rows of one length"
         help = "JSON holds values of any kind: `-o FILE.json`"
         raise UsageError(Diagnostic("usage", message, help=help))
     return found
@@ -88,7 +88,7 @@ def read_npy(name: str, data: bytes) -> np.ndarray[Any, Any]:
     try:
         return flat.reshape(shape, order="F" if fortran else "C").copy()
     except ValueError:  # no elements, but more or larger dimensions than NumPy allows
-        raise refused(f"`{name}` is no .npy: its shape is broken") from None
+        raise refused(f"`{name}` is not a valid .npy file: its shape is broken") from None
 
 
 def _header(name: str, data: bytes, size: int) -> tuple[tuple[int, ...], bool, Any, int]:
@@ -117,19 +117,19 @@ def _header(name: str, data: bytes, size: int) -> tuple[tuple[int, ...], bool, A
             raise refused(f"`{name}` is an .npy of version {version[0]}.{version[1]}, not 1 or 2")
         shape, fortran, dtype = reader(file)
     except (ValueError, TypeError, SyntaxError, EOFError, TokenError, RecursionError):
-        raise refused(f"`{name}` is no .npy: its header is broken") from None
+        raise refused(f"`{name}` is not a valid .npy file: its header is broken") from None
     if dtype.hasobject:
         raise refused(f"`{name}` holds pickled objects, which are not read")
     if dtype.kind not in "fiub":
         what = {"U": "texts", "S": "texts", "c": "complex numbers", "V": "records"}
         raise refused(f"`{name}` holds {what.get(dtype.kind, 'dates')}, not numbers")
     if any(type(n) is not int or n < 0 for n in shape):
-        raise refused(f"`{name}` is no .npy: its shape is broken")
+        raise refused(f"`{name}` is not a valid .npy file: its shape is broken")
     start = file.tell()
     wanted = math.prod(shape) * dtype.itemsize
     if wanted != size - start:
         raise refused(
-            f"`{name}` is cut short or broken: its header tells of {wanted} bytes, "
+            f"`{name}` is cut short or broken: its header announces {wanted} bytes, "
             f"and {size - start} follow"
         )
     return shape, fortran, dtype, start
@@ -165,7 +165,7 @@ def _opened(name: str, data: bytes, look: Callable[[ZipFile], Found]) -> Found:
     except RuntimeError:  # raised by the zip module for lack of a password
         raise refused(f"`{name}` is encrypted, which is not read") from None
     except (zipfile.BadZipFile, zlib.error, EOFError, KeyError, OSError, ValueError):
-        raise refused(f"`{name}` is no .npz, or a broken one") from None
+        raise refused(f"`{name}` is not a valid .npz file") from None
 
 
 def _keys(name: str, archive: ZipFile) -> list[str]:

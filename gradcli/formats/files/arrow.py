@@ -149,10 +149,10 @@ def _tried(name: str, look: Callable[[], Found]) -> Found:
     try:
         return look()
     except pyarrow.ArrowException:
-        raise refused(f"`{name}` is no table of its suffix, or a broken one") from None
+        raise refused(f"`{name}` is not a valid file of its suffix") from None
     except OSError as error:
         if error.errno is None:
-            raise refused(f"`{name}` is no table of its suffix, or a broken one") from None
+            raise refused(f"`{name}` is not a valid file of its suffix") from None
         raise unreadable(name, OSError(error.errno, os.strerror(error.errno))) from None
 
 

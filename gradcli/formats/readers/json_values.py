@@ -33,7 +33,7 @@ def json_value(source: Source) -> Any:
         end = len(text.rstrip())
         place = min(error.pos, max(end - 1, 0))
         reason = "it ends too early" if error.pos >= end else _reason(error.msg)
-        raise refused(f"this is no JSON: {reason}", source, Span(place, place + 1)) from None
+        raise refused(f"this is not valid JSON: {reason}", source, Span(place, place + 1)) from None
     except TooLarge as error:
         digits = str(error)
         shown = digits if len(digits) < _SHOWN else f"{digits[:_SHOWN]}..."

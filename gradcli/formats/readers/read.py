@@ -144,7 +144,7 @@ def decoded(name: str, data: bytes) -> Source:
     except UnicodeDecodeError as error:
         source = Source(name, data.decode("utf-8-sig", "replace"))
         at = len(data[: error.start].decode("utf-8-sig"))
-        text = f"the byte {data[error.start]:#x} is no UTF-8 text"
+        text = f"the byte {data[error.start]:#x} is not UTF-8 text"
         raise refused(text, source, Span(at, at + 1)) from None
 
 
@@ -319,7 +319,7 @@ def values_of(name: str, data: bytes) -> Values:
         return Values(name, names, table.value, frozenset(names), strict=False)
     found = json_value(source)
     if not isinstance(found, dict):
-        raise refused(f"`{name}` must be a JSON object of values, it is no object")
+        raise refused(f"`{name}` must be a JSON object of values, it is not an object")
     printed = printed_values(found)
     if printed is not None:
         return Values(name, tuple(printed), printed.__getitem__, frozenset(), strict=False)

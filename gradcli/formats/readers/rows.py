@@ -257,7 +257,7 @@ class Wanted:
         header.fits(record)
         if header.is_recorded and record.cells[-1]:
             span = record.span(header.delimiter, len(record.cells) - 1)
-            message = f"this row is an error of another gradcli: {record.cells[-1]}"
+            message = f"this row is an error of an earlier gradcli: {record.cells[-1]}"
             raise refused(message, record.source, span)
         return {
             name: header.value(record, name, column)
@@ -319,7 +319,7 @@ def _object(record: Record) -> dict[str, Any]:
         raise refused("a row is a JSON object", source, _whole(record), help=help)
     error = found.get("error")
     if "row" in found and isinstance(error, dict) and "message" in error:
-        message = f"this row is an error of another gradcli: {error['message']}"
+        message = f"this row is an error of an earlier gradcli: {error['message']}"
         raise refused(message, source, _whole(record))
     printed = printed_values(found)
     return found if printed is None else printed

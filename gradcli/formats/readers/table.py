@@ -54,7 +54,7 @@ class Record(NamedTuple):
         """
         if not self.text.isascii() and (found := _BYTES.search(self.text)):
             byte = ord(found[0]) - 0xDC00
-            raise refused(f"the byte {byte:#x} is no UTF-8 text", self.source, Span(*found.span()))
+            raise refused(f"the byte {byte:#x} is not UTF-8 text", self.source, Span(*found.span()))
         if self.unclosed is not None:
             span = Span(self.unclosed, self.unclosed + 1)
             raise refused("a quote is not closed", self.source, span)
@@ -346,7 +346,7 @@ class Header:
             raise refused(message, record.source, Span(end, end))
         start = record.span(self.delimiter, wanted).start
         end = record.span(self.delimiter, count - 1).end
-        help = "a cell that holds the separator stands in quotes"
+        help = "put a cell that holds the separator in quotes"
         raise refused(message, record.source, Span(start, end), help=help)
 
 
@@ -389,7 +389,7 @@ def header_of(record: Record, delimiter: str, dialect: Dialect = USUAL) -> Heade
                 at = record.text.index(other)
                 what = "`;`" if other == ";" else "a tab"
                 help = (
-                    f"cells stand between commas: `tr '{other}' ,` makes a CSV of it, and `--rows` "
+                    f"separate cells by commas: `tr '{other}' ,` makes a CSV of it, and `--rows` "
                     f"takes `--separator '{other}'`"
                     if other == ";"
                     else "name the file `.tsv`"
@@ -415,8 +415,8 @@ def no_number(text: str, where: str, error: ValueError, source: Source, span: Sp
     if not word:
         way = "leave the record out, or write `nan`"
         return refused(f"the cell{where} is empty", source, span, help=way)
-    help = "decimals stand behind a point" if _COMMA.fullmatch(word) else None
-    return refused(f"{shown} is no number", source, span, help=help)
+    help = "write decimals after a point" if _COMMA.fullmatch(word) else None
+    return refused(f"{shown} is not a number", source, span, help=help)
 
 
 def _list(text: str, source: Source, span: Span) -> Any:

@@ -36,7 +36,7 @@ def check_spelling(
     for wanted in left:
         for name in unknown:
             if is_near(name, wanted):
-                message = f"{what} has no `{wanted}`, and its `{name}` is no input of the program"
+                message = f"{what} has no `{wanted}`, and its `{name}` is not an input"
                 help = f"name it `{wanted}`, or give {wanted}=VALUE if it is something else"
                 raise InputError(Diagnostic("unknown-input", message, source, span, help=help))
 

@@ -163,7 +163,7 @@ def arity_faults(call: ast.Call, callee: Callee, *, method: bool = False) -> Ite
     if method or is_spread(call):
         return
     for name, keyword in bound.both if not callee.variadic else ():
-        message = f"`{callee.name}` gets its argument `{name}` by place and by name"
+        message = f"`{callee.name}` gets its argument `{name}` by position and by name"
         yield Fault("duplicate-name", message, *keyword.span, labels=callee.labels)
     if bound.extra and not callee.variadic:
         message = f"`{callee.name}` takes {_takes(callee)}, got {len(args)}"

@@ -129,7 +129,7 @@ class _Expressions:
         for node, role, scope in walk(self.module):
             match node:
                 case ast.Name() | ast.Attribute() if role != "class" and self.is_base(node, scope):
-                    message = "own functions inherit from this, which is no value"
+                    message = "own functions inherit from this; it is not a value"
                     yield Fault("builtin-as-value", message, *node.span)
                 case ast.Name(id=name):
                     if not self.names.is_bound(name, scope) and not self.is_known(node, scope):
@@ -148,12 +148,12 @@ class _Expressions:
                     for clause in node.clauses:
                         yield from target_faults(clause.target, scope, self.names)
                     for part in _yields(node.element):
-                        message = "`yield` stands in a comprehension"
+                        message = "`yield` is not allowed in a comprehension"
                         start = part.span.start
                         yield Fault("misplaced-statement", message, start, start + len("yield"))
                 case ast.Yield() | ast.YieldFrom() if scope is None or scope.kind == "class":
                     start = node.span.start
-                    message = "`yield` stands outside a function"
+                    message = "`yield` is outside a function"
                     yield Fault("misplaced-statement", message, start, start + len("yield"))
                 case ast.Def():
                     yield from parameter_faults(node.params)
@@ -244,7 +244,7 @@ class _Expressions:
         elif self.names.declared:
             message = f"`{name}` is never given a value"
         else:
-            message = f"`{name}` is no value"
+            message = f"`{name}` is not a value"
         called = role == "call"
         written = foreign.function(name) if called else foreign.constant(name)
         if role == "base" and modules.is_module(f"torch.{name}"):
@@ -254,7 +254,7 @@ class _Expressions:
             return Fault("unknown-name", message, *node.span, help=help, instead=instead)
         if role == "base" and foreign.module(name):
             message = f"`{name}` is a module of Python and not part of the language"
-            help = "the built-in functions stand without it, as `exp(x)` does"
+            help = "write the built-in functions without it: `exp(x)`"
             return Fault("unknown-name", message, *node.span, help=help)
         if called and foreign.of_python(name):
             message = f"`{name}` of Python is not part of the language"
@@ -308,7 +308,7 @@ class _Expressions:
             yield from arity_faults(plain, of_builtin(signatures[builtin]))
         elif self.names.path(function, scope) == "super":
             if scope is None or scope.kind != "method":
-                message = "`super` stands in a method of a class"
+                message = "`super` works only in a method of a class"
                 yield Fault("bad-class", message, *node.span)
             elif len(node.args) not in (0, 2) or node.keywords:
                 yield Fault("wrong-arity", "`super` takes no arguments", *node.span)

@@ -120,12 +120,12 @@ def _statement(
         case ast.Break() | ast.Continue():
             if not where.loop:
                 word = "break" if isinstance(statement, ast.Break) else "continue"
-                message = f"`{word}` stands outside a loop"
+                message = f"`{word}` is outside a loop"
                 yield Fault("misplaced-statement", message, *statement.span)
         case ast.Return():
             if not where.function:
                 start = statement.span.start
-                message = "`return` stands outside a function"
+                message = "`return` is outside a function"
                 help = "the last expression of a program is its result"
                 yield Fault("misplaced-statement", message, start, start + len("return"), help=help)
         case ast.Outer():
@@ -199,7 +199,7 @@ def _declaration(statement: ast.Declaration, where: _Where, names: Names) -> Ite
     name, start = statement.name, statement.span.start
     help: str | None
     if not where.top:
-        message = f"`{statement.kind}` stands inside a block or function"
+        message = f"`{statement.kind}` is inside a block or function"
         help = "declare inputs at top level"
         yield Fault("bad-declaration", message, start, start + len(statement.kind), help=help)
     first = names.declared.get(name)
@@ -297,7 +297,7 @@ def _context(statement: ast.With, where: _Where, names: Names) -> Iterator[Fault
         return
     if not isinstance(context, ast.Call):
         message = "the context is a call"
-        yield Fault("bad-context", message, *context.span, help="put `()` behind it")
+        yield Fault("bad-context", message, *context.span, help="put `()` after it")
     elif (context.args or context.keywords) and not contexts.is_call(context):
         yield Fault("wrong-arity", "a context takes no arguments", *context.span)
 
@@ -314,7 +314,7 @@ def _class(statement: ast.Class, where: _Where, names: Names) -> Iterator[Fault]
                 static = names.path(decorator, where.scope) == "staticmethod"
                 known = static or contexts.is_once(decorator)
                 if not known and contexts.mode(decorator, names, where.scope) is None:
-                    message = "this decorator means nothing here"
+                    message = "this decorator is not supported here"
                     note = "a method may have `@staticmethod` or `@no_grad()` before it"
                     yield Fault("bad-decorator", message, *decorator.span, notes=(note,))
             methods[part.name] = part
@@ -336,14 +336,14 @@ def _members(statement: ast.Class) -> Iterator[Fault]:
             yield Fault("bad-class", message, *part.span)
         for name in assigned((part,)):
             if name.startswith("__") and name.endswith("__") and name not in SPECIAL:
-                message = f"`{name}` of a class means nothing here"
+                message = f"`{name}` of a class is not supported here"
                 yield Fault("bad-class", message, *part.span, help=nearest(name, SPECIAL))
 
 
 def _handlers(statement: ast.Try) -> Iterator[Fault]:
     for handler in statement.handlers[:-1]:
         if handler.type is None:
-            message = "`except:` takes all exceptions and stands behind the others"
+            message = "`except:` takes all exceptions and must be the last"
             start = handler.span.start
             yield Fault("misplaced-statement", message, start, start + len("except"))
 
@@ -374,7 +374,7 @@ def _is_docstring(statement: ast.Statement) -> bool:
 def _decorators(statement: ast.Def, where: _Where, names: Names) -> Iterator[Fault]:
     for decorator in statement.decorators:
         if not where.in_class and names.path(decorator, where.scope) == "staticmethod":
-            message = "`@staticmethod` means nothing here"
+            message = "`@staticmethod` is not supported here"
             note = "it stands before a method of a class"
             yield Fault("bad-decorator", message, *decorator.span, notes=(note,))
 
@@ -393,5 +393,5 @@ def parameter_faults(params: tuple[ast.Param, ...]) -> Iterator[Fault]:
         if param.default is not None:
             optional = param
         elif optional is not None:
-            message = f"`{param.name}` has no default and stands behind one that has"
+            message = f"`{param.name}` has no default and follows one that has"
             yield Fault("syntax-error", message, *param.span)

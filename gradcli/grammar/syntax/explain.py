@@ -222,15 +222,15 @@ def _slip(place: _Place) -> Fault | None:
         message = f"{place.shown()} cannot stand here"
         return place.fault("syntax-error", message, help="a comment begins with `#`")
     if kind == "IF" and last[0] == "ELSE":
-        message, words = "`else if` is no statement", Span(last[2], place.stop)
+        message, words = "`else if` is not a statement", Span(last[2], place.stop)
         help = "write `elif`"
         return Fault("syntax-error", message, *words, help=help, instead=(words, "elif"))
     if _is_name(place):
         message = f"`{last[1]}` is a word of the language and cannot be a name"
         return Fault("syntax-error", message, last[2], last[3])
     if kind == "LBRACE" and first[0] in _BLOCKS and not place.brackets:
-        help = "a block is the indented lines behind a `:`"
-        return place.fault("syntax-error", "a `{` begins no block", help=help)
+        help = "a block is the indented lines after a `:`"
+        return place.fault("syntax-error", "a `{` does not begin a block", help=help)
     if kind == "EQUAL" and place.line and (place.brackets or first[0] in _VALUE_WORDS):
         message = "`=` assigns and cannot stand in an expression"
         way_out = "to compare write `==`" if first[0] in _VALUE_WORDS else None
@@ -244,7 +244,7 @@ def _slip(place: _Place) -> Fault | None:
         line_end = re.compile(r"[^\r\n;#]*").match(place.text, place.at, place.end)
         rest = "" if line_end is None else line_end[0].rstrip()
         call = f"write `print({rest})`" if rest and "\\" not in rest else None
-        message = "`print` is a function: its arguments stand in parentheses"
+        message = "`print` is a function: put its arguments in parentheses"
         return Fault("syntax-error", message, last[2], last[3], help=call)
     accepted = _accepted(place)
     word_like = kind in load().fixed.values() and word.isalpha()
@@ -254,7 +254,7 @@ def _slip(place: _Place) -> Fault | None:
     ends = bool(place.brackets) or not accepted.isdisjoint(_LINE_ENDS)
     if kind in _VALUES and "AND" in accepted and ends and place.line:
         between = "an operator or a comma" if place.brackets else "an operator"
-        message = f"{place.shown()} stands behind `{last[1]}` without {between} between them"
+        message = f"{place.shown()} follows `{last[1]}` without {between} between them"
         return Fault("syntax-error", message, place.at, place.stop, instead=_joined(place))
     return None
 

@@ -140,7 +140,7 @@ def _decode(content: str, start: int, raw: bool) -> str:
         return chr(code)
 
     def bad_escape(found: re.Match[str]) -> Fault:
-        message = f"`{found[0]}` stands for no character"
+        message = f"`{found[0]}` does not name a character"
         return Fault("bad-string", message, start + found.start(), start + found.end())
 
     return re.sub(_ESCAPE, value, content)
@@ -236,12 +236,12 @@ class _Scanner:
             at = _skip_blanks(text, at + 1)
             debug = text[opened + 1 : at]
         if not text[opened + 1 : stop].strip():
-            raise self.fault("nothing stands between the braces", opened, stop + 1)
+            raise self.fault("the braces are empty", opened, stop + 1)
         conversion = ""
         if text[at] == "!":
             conversion = text[at + 1 : at + 2]
             if conversion not in ("r", "s", "a"):
-                raise self.fault("behind `!` stands one of `r`, `s`, `a`", at, at + 2)
+                raise self.fault("`!` must be followed by `r`, `s` or `a`", at, at + 2)
             at += 2
         spec: tuple[Piece, ...] = ()
         if text[at] == ":":

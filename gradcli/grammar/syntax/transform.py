@@ -84,7 +84,7 @@ class Transform:
         self, span: Span, target: ast.Expr, annotation: ast.Expr, value: ast.Expr | None
     ) -> ast.Annotated | ast.Pass:
         if not isinstance(target, (ast.Name, ast.Attribute, ast.Index)):
-            raise Fault("syntax-error", "a type stands behind one name", *target.span)
+            raise Fault("syntax-error", "a type may follow a single name only", *target.span)
         if value is not None:
             return ast.Annotated(span, (target,), value)
         return ast.Declared(span, target.id) if isinstance(target, ast.Name) else ast.Pass(span)
@@ -145,11 +145,11 @@ class Transform:
             if param.kind == "/":
                 slashes += 1
                 if slashes > 1 or star is not None or not found or found[-1].kind:
-                    message = "a `/` stands once, behind parameters that are given by place"
+                    message = "a `/` is allowed once, after parameters given by position"
                     raise Fault("syntax-error", message, *param.span)
                 continue
             if found and found[-1].kind == "**":
-                raise Fault("syntax-error", "nothing stands behind the `**` parameter", *param.span)
+                raise Fault("syntax-error", "the `**` parameter must be the last", *param.span)
             if param.kind == "*" and star is not None:
                 raise Fault("syntax-error", "one parameter at most has a `*`", *param.span)
             if param.kind == "*":
@@ -159,7 +159,7 @@ class Transform:
             elif param.name:
                 found.append(param)
         if star is not None and not star.name and not any(p.kind == "named" for p in found):
-            raise Fault("syntax-error", "names stand behind the bare `*`", *star.span)
+            raise Fault("syntax-error", "a bare `*` must be followed by names", *star.span)
         return tuple(found)
 
     lambda_parameters = parameters
@@ -217,7 +217,7 @@ class Transform:
 
     def sizes(self, span: Span, *sizes: object) -> tuple[object, ...]:
         if ... in sizes and len(sizes) > 1:
-            message = "`...` stands alone for any shape, not beside other sizes"
+            message = "`...` means any shape and excludes other sizes"
             raise Fault("bad-declaration", message, *span)
         return sizes
 
@@ -279,7 +279,7 @@ class Transform:
                 keywords.append(arg)
             elif keywords and (not isinstance(arg, ast.Starred) or not keywords[-1].name):
                 before = f"{keywords[-1].name}=" if keywords[-1].name else "**"
-                message = f"an argument without a name stands behind `{before}`"
+                message = f"an argument without a name follows `{before}`"
                 raise Fault("syntax-error", message, *arg.span)
             else:
                 places.append(arg)

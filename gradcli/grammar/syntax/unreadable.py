@@ -62,14 +62,14 @@ def fault(text: str, at: int, end: int) -> Fault:
     if string is not None:
         return _string(text, at, end, string)
     if char == "!":
-        message, instead = "`!` is no operator", (Span(at, at + 1), "not ")
+        message, instead = "`!` is not an operator", (Span(at, at + 1), "not ")
         return Fault("bad-character", message, at, at + 1, instead=instead)
     if char == "\\":
         message = "a `\\` joins lines and must be the last character of its line"
         return Fault("bad-character", message, at, at + 1)
     if char in "$?":
         help = "a choice is written `a if c else b`" if char == "?" else None
-        return Fault("bad-character", f"`{char}` is no operator", at, at + 1, help=help)
+        return Fault("bad-character", f"`{char}` is not an operator", at, at + 1, help=help)
     return _character(char, at)
 
 
@@ -82,9 +82,9 @@ def _number(text: str, at: int, end: int) -> Fault:
     if re.fullmatch(r"[0-9_.eE+-]*[jJ]", shown):
         notes = ("there are no complex numbers",)
     elif re.fullmatch(r"[0-9_.]*[0-9.][eE][+-]?", shown):
-        notes = ("behind the `e` stands the power of ten",)
+        notes = ("the `e` must be followed by the power of ten",)
     elif re.fullmatch(r"0[xXbBoO]", shown):
-        notes = (f"behind `{shown}` stand the digits",)
+        notes = (f"`{shown}` must be followed by digits",)
     elif re.fullmatch(r"[1-9][0-9]*(?![eE][0-9])[^\W\d_]\w*", shown):
         digits = re.match("[0-9]+", shown)
         assert digits is not None
@@ -103,7 +103,7 @@ def _string(text: str, at: int, end: int, opening: re.Match[str]) -> Fault:
     help = None
     if len(quote) == 1:
         message = f"the string is not closed with `{quote}` on its line"
-        help = f"a string of several lines stands between `{quote * 3}`"
+        help = f"put a string of several lines between `{quote * 3}`"
     line_end = re.compile(r"[^\r\n]*").match(text, at, end)
     stop = line_end.end() if line_end is not None and len(quote) == 1 else opening.end()
     return Fault("bad-string", message, at, stop, help=help)

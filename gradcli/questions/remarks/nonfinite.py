@@ -218,7 +218,7 @@ def _first_bad(made: Any) -> str:
 
 
 def _blamed(what: str, name: str) -> str:
-    return f"{what} is not finite: the derivative of `{name}` is not, here"
+    return f"{what} is not finite: the derivative of `{name}` is not finite"
 
 
 def _warning(loaded: Loaded, message: str, span: Span) -> Diagnostic:

@@ -522,7 +522,7 @@ def test_where_a_program_has_no_code_the_reason_is_told(cli, arguments, status, 
 
 def test_a_mode_goes_with_code(cli):
     status, _, err = cli("check", "-e", "x", "--mode", "forward")
-    assert (status, "`--mode` goes with `--code`" in err) == (2, True)
+    assert (status, "`--mode` needs `--code`" in err) == (2, True)
 
 
 # --- several files, and warnings left out ---------------------------------------------------------
@@ -596,10 +596,10 @@ def test_a_comment_leaves_out_the_warnings_of_its_line(cli, text, status):
 
 
 REFUSED = [
-    (("equal.grad", "dead.grad", "y=1"), "values go with one program"),
-    (("equal.grad", "dead.grad", "--ir"), "`--ir` goes with one program"),
+    (("equal.grad", "dead.grad", "y=1"), "values need a single program"),
+    (("equal.grad", "dead.grad", "--ir"), "`--ir` needs a single program"),
     (("equal.grad", "--ir", "-f", "github"), "`--ir` prints text, not github"),
-    (("equal.grad", "dead.grad", "--code", "typed"), "`--code` goes with one program"),
+    (("equal.grad", "dead.grad", "--code", "typed"), "`--code` needs a single program"),
     (("equal.grad", "--ignore", "float-equal"), "did you mean `float-equality`?"),
     (("equal.grad", "none.grad"), "cannot read `none.grad`"),
     (("equal.grad", "-e", "1"), "a program in -e and another in `equal.grad`"),

@@ -299,7 +299,7 @@ def test_standard_input_is_left_alone_when_a_program_is_named(cli, monkeypatch):
         (
             ["run", "1x=2"],
             "cannot read `1x=2`: no such file or directory",
-            "an input is NAME=VALUE, and `1x` is no name",
+            "an input is NAME=VALUE, and `1x` is not a name",
         ),
         (["run", "/"], "cannot read `/`: is a directory", None),
         (["run", "/dev/zero"], "cannot read `/dev/zero`: longer than 64 MiB", None),
@@ -336,7 +336,7 @@ def test_standard_input_is_left_alone_when_a_program_is_named(cli, monkeypatch):
         ),
         (
             ["run", "-e", "x", "--show", "xx"],
-            "`xx` in --show is no top-level value of the program",
+            "`xx` in --show is not a top-level value of the program",
             "did you mean `x`?",
         ),
     ],

@@ -38,10 +38,10 @@ def test_json_has_the_kinks(cli):
     ("over", "status", "said"),
     [
         ([], 2, "no input to go over"),
-        (["--over", "x"], 2, "`x` in --over is no range"),
+        (["--over", "x"], 2, "`x` in --over is not a range"),
         (["--over", "x=1:0"], 2, "goes from 1 to 0"),
-        (["--over", "x=0:1:1"], 2, "`1` in --over is no number of points"),
-        (["--over", "x=0:inf"], 2, "`inf` in --over is no finite number"),
+        (["--over", "x=0:1:1"], 2, "`1` in --over is not a number of points"),
+        (["--over", "x=0:inf"], 2, "`inf` in --over is not a finite number"),
         (["--over", "x=0:q"], 4, "`q` has no value here"),
         (["--over", "y=0:1"], 4, "no input `y` to go over"),
         (["--over", "x=0:1", "x=2"], 2, "`x` is given by x=2, and --over gives it, too"),

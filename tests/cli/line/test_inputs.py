@@ -133,35 +133,35 @@ def unknown_method() -> bytes:
 
 
 BROKEN = [
-    ("x.json", b"[1, 2", "", "x.json:1:5: error[bad-input]: this is no JSON"),
-    ("x.json", b"", "", "this is no JSON"),
+    ("x.json", b"[1, 2", "", "x.json:1:5: error[bad-input]: this is not valid JSON"),
+    ("x.json", b"", "", "this is not valid JSON"),
     ("x.json", b"[[1], [2, 3]]", "", "becomes a tensor only if its rows are of one shape"),
     ("x.json", b'{"a": 1}', "", "needs a number or tensor"),
-    ("x.json", b"\xe9", "", "x.json:1:1: error[bad-input]: the byte 0xe9 is no UTF-8 text"),
+    ("x.json", b"\xe9", "", "x.json:1:1: error[bad-input]: the byte 0xe9 is not UTF-8 text"),
     ("x.json", b"[" * 100_000, "", "nests too deeply"),
-    ("x.npy", b"", "", "is no .npy"),
-    ("x.npy", b"\x80\x04K\x01.", "", "is no .npy"),
-    ("x.npy", claims(10**12), "", "its header tells of 8000000000000 bytes, and 16 follow"),
+    ("x.npy", b"", "", "is not a valid .npy"),
+    ("x.npy", b"\x80\x04K\x01.", "", "is not a valid .npy"),
+    ("x.npy", claims(10**12), "", "its header announces 8000000000000 bytes, and 16 follow"),
     ("x.npy", npy(np.ones(4))[:-3], "", "is cut short or broken"),
     ("x.npy", npy(np.array(["a"])), "", "not numbers"),
-    ("x.npz", b"PK nothing", "", "is no .npz"),
+    ("x.npz", b"PK nothing", "", "is not a valid .npz"),
     ("x.npz", npz(a=np.ones(1), b=np.ones(1)), "", "needs a key"),
     ("x.npz", npz(a=np.ones(1)), ":c", "has no array `c`"),
-    ("x.npz", bomb(), "", "is no .npy"),
+    ("x.npz", bomb(), "", "is not a valid .npy"),
     ("x.csv", b"a,b\n1\n", "", "x.csv:2:2: error[bad-input]: 1 cell, and the header has 2"),
-    ("x.csv", b"a,b\n1,x\n", "", "x.csv:2:3: error[bad-input]: `x` in column `b` is no number"),
-    ("x.csv", b"a,b\n1,1_0\n", "", "`1_0` in column `b` is no number"),
+    ("x.csv", b"a,b\n1,x\n", "", "x.csv:2:3: error[bad-input]: `x` in column `b` is not a number"),
+    ("x.csv", b"a,b\n1,1_0\n", "", "`1_0` in column `b` is not a number"),
     ("x.csv", b"a,b\n1,2\n", ":c", "has no column `c`"),
     ("x.csv", b"", "", "is empty"),
     ("x.txt", b"1 2\n3\n", "", "lines of 2 numbers and of others"),
     ("x.txt", b"\n", "", "holds no number"),
-    ("x.txt", b"1\n2 q\n", "", "x.txt:2:3: error[bad-input]: `q` is no number"),
+    ("x.txt", b"1\n2 q\n", "", "x.txt:2:3: error[bad-input]: `q` is not a number"),
     ("x.csv", b"a,b\n1,2,3\n", "", "x.csv:2:5: error[bad-input]: 3 cells"),
     ("x.csv", b"a,a\n1,2\n", "", "x.csv:1:3: error[bad-input]: two columns `a`"),
     ("x.csv", b'a,b\n1,"2\n3,4\n', "", "x.csv:2:3: error[bad-input]: a quote is not closed"),
-    ("x.csv", b'a,b\n1,"2"3\n', "", '`"2"3` in column `b` is no number'),
+    ("x.csv", b'a,b\n1,"2"3\n', "", '`"2"3` in column `b` is not a number'),
     ("x.csv", b"a,b\n1,\n", "", "x.csv:2:3: error[bad-input]: the cell in column `b` is empty"),
-    ("x.csv", b'a,b\n1,"2,5"\n', "", "help: decimals stand behind a point"),
+    ("x.csv", b'a,b\n1,"2,5"\n', "", "help: write decimals after a point"),
     ("x.csv", b"a\n1e999\n", "", "is too large for a float"),
     ("x.csv", b'a\n"[1,[2]"\n', "", "a list is not closed"),
     ("x.csv", b'a\n"[1,,2]"\n', "", "x.csv:2:5: error[bad-input]: `,` has no place here"),
@@ -176,7 +176,7 @@ BROKEN = [
     ("x.npy", header("(True,)", 8), "", "its shape is broken"),
     ("x.npy", npy(np.array([2**64 - 1], np.uint64)), "", "an int of more than 64 bits"),
     ("x.npy", npy(np.ones(1))[:60], "", "its header is broken"),
-    ("x.npz", broken_deflate(), "", "is no .npz, or a broken one"),
+    ("x.npz", broken_deflate(), "", "is not a valid .npz file"),
     ("x.npz", encrypted(), "", "is encrypted"),
     ("x.npz", unknown_method(), "", "is compressed in a way that is not read"),
     ("x.npz", npz(a=np.ones(1)), ":c", "of a\n"),
@@ -215,7 +215,7 @@ def test_names_that_are_no_inputs_are_refused_or_passed_over(shell, tmp_path, na
     other = ["run", "-e", "input b = 1.0", "-e", "b * 2", "-i", name, "--ignore-extra"]
     assert f"no name in `{name}` is an input" in shell(*other)[2]
     status, _, err = shell("run", "-e", "1", "--ignore-extra")
-    assert (status, "`--ignore-extra` goes with `-i`" in err) == (2, True)
+    assert (status, "`--ignore-extra` needs `-i`" in err) == (2, True)
 
 
 def test_pickles_are_not_read(shell, tmp_path):
@@ -275,7 +275,7 @@ def test_a_name_near_that_of_an_input_that_nobody_gives(
     (tmp_path / "rows.csv").write_text("b\n3\n")
     status, _, err = cli(*TWO, "-i", "-", *more, stdin=data)
     assert status == 4 * refused
-    assert ("has no `b`, and its `B` is no input of the program" in err) is refused
+    assert ("has no `b`, and its `B` is not an input" in err) is refused
 
 
 def test_one_gradcli_reads_what_another_printed(shell, tmp_path):
@@ -297,12 +297,12 @@ def test_one_gradcli_reads_what_another_printed(shell, tmp_path):
         (b'{"c": 3}', "`c` is computed by the program"),
         (b"[1]", "must be a JSON object"),
         (b'{"schema":"gradcli.grad/1","grad":{}}', "which has no `values`"),
-        (b'{"a": ', "this is no JSON"),
+        (b'{"a": ', "this is not valid JSON"),
         (b'{"A": 1}', "did you mean `a`?"),
         (b'{"d": 1}', "given as d in <stdin>"),
         (b'{"schema":"gradcli.grad/1","output":"d","value":3.0}', "note: it has d\n"),
         (b"c,d\n1,2\n", "no name in `<stdin>` is an input of the program"),
-        (b"a,b\n1,q\n", "<stdin>:2:3: error[bad-input]: `q` in column `b` is no number"),
+        (b"a,b\n1,q\n", "<stdin>:2:3: error[bad-input]: `q` in column `b` is not a number"),
         (b"a,a\n1,2\n", "two columns `a`"),
         (npy(np.ones(1)), "`-i` takes no .npy"),
         (b"", "`<stdin>` is empty"),

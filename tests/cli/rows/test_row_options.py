@@ -25,7 +25,7 @@ SQUARE = ["run", "x ** 2", "--rows", "-"]
             ["--keep", "id", "--on-error", "record"],
             CSV,
             4,
-            "row,id,result,error\n0,a,1.0,\n1,b,,<stdin>:3:3: `oops` in column `x` is no number\n2,c,9.0,\n",
+            "row,id,result,error\n0,a,1.0,\n1,b,,<stdin>:3:3: `oops` in column `x` is not a number\n2,c,9.0,\n",
         ),
         (
             ["--keep", "id", "-f", "ndjson"],
@@ -66,11 +66,11 @@ def test_kept_cells_are_numbers_where_json_has_them(cli):
         (["--keep", "ide"], "idx,x\na,1\n", 4, "`<stdin>` has no column `ide` to keep", "did you mean `idx`?"),
         (["--keep", "q"], "id,x\na,1\n", 4, "has no column `q` to keep", "it has id, x"),
         (["--keep", "result"], "result,x\na,1\n", 2, "the result is called `result`, as the column that --keep takes", None),
-        (["--map", "x"], "x\n1\n", 2, "`x` in --map is no INPUT=COLUMN", None),
+        (["--map", "x"], "x\n1\n", 2, "`x` in --map is not INPUT=COLUMN", None),
         (["--map", "x=Tmp"], "Temp\n1\n", 4, "there is no column `Tmp`, which --map names", "did you mean `Temp`?"),
         (["--separator", "ab"], "x\n1\n", 2, "`ab` cannot separate cells", "take one sign, or `tab`"),
-        ([], "x;y\n1;2\n", 4, "the header is one column with `;` in it", "cells stand between commas: `tr ';' ,` makes a CSV of it, and `--rows` takes `--separator ';'`"),
-        (["--decimal", ","], "x\n1;5\n", 4, "`1;5` in column `x` is no number", None),
+        ([], "x;y\n1;2\n", 4, "the header is one column with `;` in it", "separate cells by commas: `tr ';' ,` makes a CSV of it, and `--rows` takes `--separator ';'`"),
+        (["--decimal", ","], "x\n1;5\n", 4, "`1;5` in column `x` is not a number", None),
     ],
 )  # fmt: skip
 def test_refusals(cli, options, stdin, status, message, help):
@@ -119,7 +119,7 @@ def test_compressed_files(cli, tmp_path, suffix, packed):
 @pytest.mark.parametrize("option", [["--keep", "x"], ["--map", "x=T"], ["--na", "NA"], ["--separator", ";"], ["--decimal", ","]])  # fmt: skip
 def test_they_go_with_rows(cli, option):
     status, _, err = cli("run", "2 * 3", *option)
-    assert (status, "go with `--rows`" in err) == (2, True)
+    assert (status, "need `--rows`" in err) == (2, True)
 
 
 CELLS = "x,id\n1,007\n2,b\noops,e\n3,f\n"
@@ -221,8 +221,8 @@ def test_numbers_in_quotes_are_taken_with_a_note(cli, text, names, row, line, co
     status, out, err = cli(*asked, stdin=text)
     assert (status, out) == (0, "result\n2.0\n12.0\n30.0\n")
     assert err == (
-        f"gradcli: note[numbers-in-quotes]: numbers of `{names}` stand in quotes: they are taken\n"
-        f"  = note: first in row {row}, line {line}; later ones are not told\n"
+        f"gradcli: note[numbers-in-quotes]: numbers of `{names}` are in quotes and count as numbers\n"
+        f"  = note: first in row {row}, line {line}; later ones are not shown\n"
     )
     assert cli(*asked, "-q", stdin=text)[2] == ""
 

@@ -151,23 +151,26 @@ def test_rows_of_derivatives_that_another_gradcli_printed(cli):
 
 
 BAD_ROWS = [  # the one bad row among good ones, and what is said of it
-    ("x\n1\nq\n2\n", "<stdin>:3:1: error[bad-input]: `q` in column `x` is no number\n  |\n3 | q\n"),
+    (
+        "x\n1\nq\n2\n",
+        "<stdin>:3:1: error[bad-input]: `q` in column `x` is not a number\n  |\n3 | q\n",
+    ),
     ("x\n1\n\n\nq\n2\n", "<stdin>:5:1: "),
     ('note,x\n"a\nb",1\nc,q\nd,2\n', "<stdin>:4:3: "),
     ('note,x\na,1\n"c\nd",q\ne,2\n', "<stdin>:4:4: error[bad-input]: `q` in column `x`"),
     ("x\n1\n1,2\n2\n", "<stdin>:3:3: error[bad-input]: 2 cells, and the header has 1"),
-    ('x\n1\n"[1, q]"\n2\n', "<stdin>:3:6: error[bad-input]: `q` in a list is no number"),
-    ("x\n1\n\udcff\n2\n", "<stdin>:3:1: error[bad-input]: the byte 0xff is no UTF-8 text"),
+    ('x\n1\n"[1, q]"\n2\n', "<stdin>:3:6: error[bad-input]: `q` in a list is not a number"),
+    ("x\n1\n\udcff\n2\n", "<stdin>:3:1: error[bad-input]: the byte 0xff is not UTF-8 text"),
     ('x\n1\n2\n"3\n', "<stdin>:4:1: error[bad-input]: a quote is not closed"),
-    ("row,x,error\n0,1,\n1,,broken\n2,2,\n", "this row is an error of another gradcli: broken"),
-    ('{"x": 1}\n{"x": 2}\n{"x": \n', "<stdin>:3:5: error[bad-input]: this is no JSON"),
-    ('{"x" 1}\n{"x": 1}\n{"x": 2}\n', "<stdin>:1:6: error[bad-input]: this is no JSON"),
+    ("row,x,error\n0,1,\n1,,broken\n2,2,\n", "this row is an error of an earlier gradcli: broken"),
+    ('{"x": 1}\n{"x": 2}\n{"x": \n', "<stdin>:3:5: error[bad-input]: this is not valid JSON"),
+    ('{"x" 1}\n{"x": 1}\n{"x": 2}\n', "<stdin>:1:6: error[bad-input]: this is not valid JSON"),
     ('{"x": 1}\n[2]\n{"x": 2}\n', "<stdin>:2:1: error[bad-input]: a row is a JSON object"),
     ('{"y": 1}\n{"x": 1}\n{"x": 2}\n', "<stdin>:1:1: error[unknown-input]: no key of this row"),
     ('{"x": 1}\n{"X": 1}\n{"x": 2}\n', "help: did you mean `x`?"),
     (
         '{"x": 1}\n{"row": 1, "error": {"message": "so"}}\n{"x": 2}\n',
-        "this row is an error of another gradcli: so",
+        "this row is an error of an earlier gradcli: so",
     ),
 ]
 
@@ -215,7 +218,7 @@ POLICIES = [
     ("skip", "row,result,grad.x\n0,1.0,2.0\n2,9.0,6.0\n"),
     (
         "record",
-        "row,result,grad.x,error\n0,1.0,2.0,\n1,,,<stdin>:3:1: `z` in column `x` is no number\n"
+        "row,result,grad.x,error\n0,1.0,2.0,\n1,,,<stdin>:3:1: `z` in column `x` is not a number\n"
         '2,9.0,6.0,\n3,,,"<stdin>:5:3: 2 cells, and the header has 1"\n',
     ),
 ]
@@ -265,7 +268,7 @@ REFUSED = [
     ),
     (SQUARE, "x,x\n1,2\n", 4, "<stdin>:1:3: error[bad-input]: two columns `x`"),
     (["run", "-e", "x", "--rows", "none.csv"], "", 4, "cannot read `none.csv`"),
-    (["run", "-e", "x", "--columns", "x"], "", 2, "go with `--rows`"),
+    (["run", "-e", "x", "--columns", "x"], "", 2, "need `--rows`"),
     ([*SQUARE, "-f", "plain"], "x\n1\n", 2, "does not go with `--rows`"),
     ([*SQUARE, "-r", "--on-error", "record"], "x\n1\n", 2, "`--raw` has no place for an error"),
     (["run", "-e", "x", "--rows", "."], "", 4, "cannot read `.`: is a directory"),
@@ -547,7 +550,7 @@ def test_bools_as_others_write_them_and_no_other_digits(cli):
     rows = "x\nTrue\ntrue\nTRUE\nFALSE\n"
     assert cli(*program, stdin=rows) == (0, "result\n1\n1\n1\n2\n", "")
     status, _, err = cli("run", "-e", "x", "--rows", "-", stdin="x\n\u0661\n")
-    assert (status, "is no number" in err) == (4, True)
+    assert (status, "is not a number" in err) == (4, True)
 
 
 # names ------------------------------------------------------------------------------------------
@@ -569,7 +572,7 @@ TEMPERATURE = ["run", "-e", "input x = 1.0", "-e", "input T = 20.0", "-e", "x * 
 def test_a_column_near_the_name_of_an_input_that_nobody_gives_is_refused(cli, stdin, more):
     status, _, err = cli(*TEMPERATURE, *more, stdin=stdin)
     assert status == 4
-    assert "has no `T`, and its `t` is no input of the program" in err
+    assert "has no `T`, and its `t` is not an input" in err
     assert "name it `T`, or give T=VALUE if it is something else" in err
 
 
@@ -608,7 +611,7 @@ def test_inputs_that_no_column_gives_bring_one_warning(cli, jobs):
     _, _, err = cli(*run, "k=1", stdin='{"x": 1, "m": 2}\n{"x": 2}\n{"x": 3}\n')
     assert err == (
         "gradcli: warning[input-at-default]: this row has no `m`: it keeps its default\n"
-        "  = note: first in row 1, line 2; later ones are not told\n"
+        "  = note: first in row 1, line 2; later ones are not shown\n"
         "  = help: m=VALUE gives what is the same for all rows\n"
     )
     assert cli(*run, "-q", stdin="x\n1\n")[2] == ""

@@ -181,7 +181,7 @@ def test_a_broken_row_is_no_example_of_the_others(cli, bad):
 def test_warnings_of_rows_together_are_told_once(cli, tmp_path):
     found = cli("grad", *UNUSED, "--rows", "-", "--compile", "always", stdin=PLAIN)
     assert found[2].count("does not depend on `b`") == 1
-    assert "first in row 0, line 2; later ones are not told" in found[2]
+    assert "first in row 0, line 2; later ones are not shown" in found[2]
 
 
 def test_rows_of_several_files_are_numbered_on(cli, tmp_path, monkeypatch):
@@ -191,7 +191,7 @@ def test_rows_of_several_files_are_numbered_on(cli, tmp_path, monkeypatch):
     command = ["run", *PRODUCT, "--rows", "*.csv", "--on-error", "record", "--keep", "FILE"]
     expected = cli(*command, "--compile", "never")
     assert cli(*command, "--compile", "always") == expected
-    assert "75,two.csv,,two.csv:37:5: `x` in column `a` is no number\n" in expected[1].replace(
+    assert "75,two.csv,,two.csv:37:5: `x` in column `a` is not a number\n" in expected[1].replace(
         '"', ""
     )
 

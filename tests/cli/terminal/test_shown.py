@@ -42,7 +42,9 @@ def test_an_unknown_choice_of_colours_in_the_environment_is_refused(cli, monkeyp
     monkeypatch.setenv("GRADCLI_COLOR", "blue")
     status, out, err = cli("run", "-e", "x + 1", "x=1")
     assert (status, out) == (2, "")
-    assert err.startswith("gradcli: error[usage]: `GRADCLI_COLOR=blue` is no choice of colours\n")
+    assert err.startswith(
+        "gradcli: error[usage]: `GRADCLI_COLOR=blue` is not a choice of colours\n"
+    )
 
 
 DICTIONARY = '{"w": ones(1, 2), "b": 0.5, (1, 2): [None, {3: "a"}]}'

@@ -93,7 +93,7 @@ def test_rows_on_a_terminal_are_a_table(terminal):
     assert second.split() == ["1", "b", "-7", "-7", "1.66667e-300"]
     for name in ("result", "grad.x"):  # numbers end where their names do
         assert second[: head.index(name) + len(name)][-1].isdigit(), shown
-    assert third.endswith("`oops` in column `x` is no number")
+    assert third.endswith("`oops` in column `x` is not a number")
     assert "31m" in first
     digits = terminal(*command, "--precision", "12", "--on-error", "skip", stdin=stdin)
     assert "0.666666666667" in digits

@@ -160,7 +160,7 @@ def test_a_decimal_comma_is_told():
         load("input k = 1.0\nk").run(k=constant("1,5", "k", "k="))
     found = caught.value.diagnostics[0]
     assert found.message == "`k` is declared with a number, got shape [2]"
-    assert found.help == "decimals stand behind a point"
+    assert found.help == "write decimals after a point"
     assert found.notes == ("given as k=1,5",)
 
 

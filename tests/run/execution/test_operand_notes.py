@@ -126,7 +126,7 @@ def test_what_is_not_written_as_ints_is_not_underlined(text):
         ("g(1, 2, 3, 4)", "3, 4", "`g` takes 1 to 2 arguments, got 4"),
         ("g()", "g()", "`g` lacks its argument `a`"),
         ("g(c=1)", "g(c=1)", "`g` takes no argument `c`"),
-        ("g(1, a=1)", "g(1, a=1)", "`g` gets its argument `a` by place and by name"),
+        ("g(1, a=1)", "g(1, a=1)", "`g` gets its argument `a` by position and by name"),
     ],
 )
 @pytest.mark.parametrize("made", ["g = lambda a, b=2: a\n", "def f(a, b=2):\n  return a\ng = f\n"])

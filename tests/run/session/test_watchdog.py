@@ -65,8 +65,8 @@ def test_the_message_tells_the_limit(world):
     full.meter.left, full.meter.most = -1, 3 * 2**20
     over.look()
     full.look()
-    assert over.meter.reached.message == "the time of 2.5 s is over"
-    assert full.meter.reached.message == "the run takes more memory than the 3 MiB that it may"
+    assert over.meter.reached.message == "the time limit of 2.5 s is reached"
+    assert full.meter.reached.message == "the run takes more than the allowed 3 MiB of memory"
     assert [g.meter.reached.help for g in (over, full)] == [
         "`--time-limit` sets this limit",
         "`--max-memory` sets this limit",

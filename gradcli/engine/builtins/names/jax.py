@@ -302,7 +302,7 @@ def _beside(parts: list[Any]) -> list[Any]:
     """What stands at one place of each, together."""
     counts = sorted({len(part) for part in parts})
     if len(counts) > 1:
-        message = f"`scan` goes through as many rows of each, got {counts[0]} and {counts[-1]}"
+        message = f"`scan` needs equally many rows of each, got {counts[0]} and {counts[-1]}"
         raise run_error("wrong-count", message)
     return [*zip(*parts, strict=True)]
 

@@ -289,7 +289,7 @@ def _slept(session: Any, seconds: Any) -> None:
     """Wait in steps, so that a limit of time is seen meanwhile."""
     wait = float(number(seconds, "seconds"))
     if not 0 <= wait < inf:
-        raise run_error("bad-argument", f"nobody can sleep for {wait} seconds")
+        raise run_error("bad-argument", f"cannot sleep for {wait} seconds")
     end = time.monotonic() + wait
     while (left := end - time.monotonic()) > 0:
         time.sleep(min(left, 0.05))

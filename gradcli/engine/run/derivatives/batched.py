@@ -29,7 +29,7 @@ def vmap(
         dims = in_dims if isinstance(in_dims, (list, tuple)) else [in_dims] * len(given)
         if len(dims) != len(given):
             raise run_error(
-                "wrong-count", f"`in_dims` tells of {len(dims)} arguments, got {len(given)}"
+                "wrong-count", f"`in_dims` is for {len(dims)} arguments, got {len(given)}"
             )
         sizes = {n for a, d in zip(given, dims, strict=True) for n in _sizes(a, d)}
         named = {name: _tensors(session, value) for name, value in keywords.items()}
@@ -39,7 +39,7 @@ def vmap(
             raise run_error("shape-mismatch", f"`vmap` needs batches of one size, got {said}")
         (size,) = sizes
         if size == 0:
-            raise run_error("empty-reduction", "`vmap` over no parts gives no shape")
+            raise run_error("empty-reduction", "`vmap` needs at least one part")
         found = [
             called(
                 function,
@@ -78,7 +78,7 @@ def _inner(dim: Any, count: int) -> Sequence[Any]:
     if not isinstance(dim, (list, tuple)):
         return [dim] * count
     if len(dim) != count:
-        raise run_error("wrong-count", f"`in_dims` tells of {len(dim)} values, there are {count}")
+        raise run_error("wrong-count", f"`in_dims` is for {len(dim)} values, there are {count}")
     return dim
 
 
@@ -97,9 +97,7 @@ def _sizes(value: Any, dim: Any) -> list[int]:
     if type(dim) is not int:
         raise run_error("wrong-type", f"`in_dims` holds ints and None, got {kind_of(dim)}")
     if not isinstance(value, Tensor) or not value.ndim:
-        raise run_error(
-            "wrong-type", f"`vmap` cannot go through {kind_of(value)}: pass None for it"
-        )
+        raise run_error("wrong-type", f"`vmap` cannot map over {kind_of(value)}: pass None for it")
     return [value.shape[axis(dim, value.ndim)]]
 
 
@@ -121,7 +119,7 @@ def _together(session: Evaluator, found: Sequence[Any], dim: Any) -> Any:
     if isinstance(first, tuple):
         dims = dim if isinstance(dim, (list, tuple)) else [dim] * len(first)
         if len(dims) != len(first) or any(len(f) != len(first) for f in found):
-            message = f"`out_dims` tells of {len(dims)} results, the function returned {len(first)}"
+            message = f"`out_dims` is for {len(dims)} results, the function returned {len(first)}"
             raise run_error("wrong-count", message)
         return tuple(_together(session, [f[k] for f in found], d) for k, d in enumerate(dims))
     if type(first) is dict:

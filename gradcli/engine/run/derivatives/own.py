@@ -71,7 +71,7 @@ class Context:
             return self.needs_input_grad
         if name in self.fields:
             return self.fields[name]
-        raise run_error("unknown-attribute", f"nothing was put on `ctx` as `{name}`")
+        raise run_error("unknown-attribute", f"`ctx` has no `{name}`")
 
     def call(self, name: str, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
         """`ctx.name(args)`."""
@@ -98,7 +98,7 @@ class Context:
         if self.saved is None:
             raise run_error(
                 "backward-twice",
-                "`backward` needs what the function saved, and an earlier `backward` has freed it",
+                "`backward` needs values that the function saved and an earlier `backward` freed",
                 help="pass retain_graph=True to the first `backward`",
             )
         for value, before in zip(self.saved, self.versions, strict=True):
@@ -333,7 +333,7 @@ class OwnFunction:
     def pull(self, node: OwnNode, g: Any, recorded: bool) -> list[Any]:
         """Cotangents of the inputs from those of the results."""
         if "backward" not in self.methods:
-            what = "has no `backward` beside it, so it has no derivative"
+            what = "has no `backward`, so it has no derivative"
             raise self._wrong("forward", what, PARAMETERS)
         session = self.session
         wrapped = [None if c is None else _tensor(c) for c in (g if type(g) is tuple else (g,))]

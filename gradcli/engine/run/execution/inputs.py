@@ -206,7 +206,7 @@ class Inputs:
         if value.shape == ():
             return value.data if type(value.data) in NUMBERS else value.data.item()
         if type(given.value) is tuple:
-            help = "decimals stand behind a point"
+            help = "write decimals after a point"
         elif i.type is None:
             word = "param" if i.kind == "param" else "input"
             help = f"`{word} {i.name}: float[...]` takes numbers and tensors of any shape"

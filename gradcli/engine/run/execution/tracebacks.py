@@ -131,8 +131,8 @@ def _known(
     if isinstance(error, MemoryError):
         return LimitError(Diagnostic("memory-limit", "there is not enough memory for this value"))
     if isinstance(error, RuntimeError) and "changed size" in str(error):
-        message = "the dictionary or set is changed while something goes through it"
-        return run_error("bad-argument", message, help="go through `list(...)` of it")
+        message = "the dictionary or set is changed during iteration"
+        return run_error("bad-argument", message, help="iterate over `list(...)` of it")
     if isinstance(error, TypeError) and called:
         from gradcli.engine.run.session.classes import arguments
 

@@ -459,7 +459,7 @@ _SETTERS: dict[str, Member] = {
 
 def _node(x: Tensor) -> Node:
     if x.grad_fn is None:
-        raise run_error("not-callable", "`grad_fn` is None and no function")
+        raise run_error("not-callable", "`grad_fn` is None, not a function")
     return x.grad_fn
 
 

@@ -128,7 +128,7 @@ class _Filling:
             if name is not None:
                 value = self._value(name)
                 if conversion not in (None, "r", "s", "a"):
-                    raise run_error("bad-format", "behind `!` stands one of `r`, `s`, `a`")
+                    raise run_error("bad-format", "`!` must be followed by `r`, `s` or `a`")
                 inside = self.text(spec, depth - 1) if spec else ""
                 yield format_value(value, conversion or "", inside)
 

@@ -178,11 +178,11 @@ class Evaluator:
             return value  # type: ignore[no-any-return]  # known by its type
         if type(value) is Tensor:
             if value.ndim == 0:
-                raise run_error("not-iterable", "a 0-d tensor has no items to go through")
+                raise run_error("not-iterable", "a 0-d tensor has no items to iterate over")
             return self._rows(value)
         raise run_error(
             "not-iterable",
-            f"{kind_of(value)} has no items to go through",
+            f"{kind_of(value)} has no items to iterate over",
             help="`range(n)` counts from 0 to n - 1" if type(value) is int else None,
         )
 

@@ -25,7 +25,7 @@ def items(value: Object) -> Iterator[Any]:
         raise run_error("wrong-type", f"{message}{kind_of(found)}", help="`iter(x)` makes one")
     if hasattr(kind, "__getitem__"):
         return _counted(value)
-    raise run_error("not-iterable", f"{kind_of(value)} has no items to go through")
+    raise run_error("not-iterable", f"{kind_of(value)} has no items to iterate over")
 
 
 def following(value: Object) -> Iterator[Any]:
@@ -61,7 +61,7 @@ def _gone_on(step: Callable[[], Any]) -> Any:
     try:
         return step()
     except StopIteration:
-        raise run_error("no-item", "there is no further item") from None
+        raise run_error("no-item", "there are no more items") from None
 
 
 def _send(it: Any, value: Any) -> Any:

@@ -25,7 +25,7 @@ def saved(node: Node, name: str) -> Any:
     if node.freed != LIVE:
         raise run_error(
             "backward-twice",
-            f"what {node.name()} saved has been freed by an earlier `backward`",
+            f"values that {node.name()} saved have been freed by an earlier `backward`",
             help="pass retain_graph=True to it",
         )
     what = name.removeprefix(PREFIX)

@@ -64,14 +64,14 @@ class Guard:
         """The limit that is reached."""
         meter = self.meter
         if self._deadline is not None and monotonic() > self._deadline:
-            message = f"the time of {meter.limits.seconds:g} s is over"
+            message = f"the time limit of {meter.limits.seconds:g} s is reached"
             return limit_error("time-limit", message, "seconds").diagnostics[0]
         if meter.left >= 0:
             return None
         gc.collect()  # runs go without it
         if meter.left >= 0:
             return None
-        message = f"the run takes more memory than the {human(meter.most)} that it may"
+        message = f"the run takes more than the allowed {human(meter.most)} of memory"
         return limit_error("memory-limit", message, "memory").diagnostics[0]
 
     def _is_importing(self) -> bool:

@@ -39,7 +39,7 @@ def misfit(
     if unknown is not None:
         message = f"{name} takes no argument `{unknown}`"
     elif twice is not None:
-        message = f"{name} gets its argument `{twice}` by place and by name"
+        message = f"{name} gets its argument `{twice}` by position and by name"
     elif len(args) > len(names) and "*" not in kinds:
         needed = sum(n in required for n in names)
         least = f"{needed} to " if needed < len(names) else ""

@@ -18,7 +18,11 @@ if TYPE_CHECKING:
     from gradcli.program import Many
 
 _NUMBER = re.compile(r"(-?\d+(?:\.\d+)?(?:e[+-]?\d+)?|\btrue\b|\bfalse\b)")  # a number in JSON
-_SAMPLES = ({float: 0.5, int: 3, bool: True}, {float: -7.25e-9, int: -(2**40), bool: True})
+_SAMPLES = (
+    {float: 0.5, int: 3, bool: True},
+    {float: -7.25e-9, int: -(2**40), bool: True},
+    {float: -0.0, int: 0, bool: True},  # an answer may add 0.0 to a number
+)
 
 
 class RowLayout:

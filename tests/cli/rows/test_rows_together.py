@@ -112,6 +112,19 @@ def test_a_number_is_written_as_what_the_result_makes_of_it(cli, result, form):
     assert cli(*command, "--compile", "always", stdin=objects) == expected
 
 
+@pytest.mark.parametrize("form", ["csv", "json"])
+def test_a_negative_zero_is_written_as_in_a_run(cli, form):
+    """Tangents of several results are added up: 0.0 + -0.0 is 0.0."""
+    rows = "a,b,k\n2,3,-0.0\n2,3,1\n"
+    along = ["--tangent", "a=1", "--tangent", "b=1", "--rows", "-", "-f", form]
+    run, code = (
+        cli("jvp", "-e", "[a * k, b * k]", *along, "--compile", when, stdin=rows)
+        for when in ("never", "always")
+    )
+    assert run == code
+    assert "-0.0" in run[1]  # the values
+
+
 ARRAYS = {
     "an inner product": ("grad", "(v * 0.3) @ v.roll(1)"),
     "a product with a matrix": ("grad", "(v.reshape(1, 69) @ ones(69, 3)).tanh().sum()"),

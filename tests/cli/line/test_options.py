@@ -73,6 +73,29 @@ def test_an_option_not_taken_is_not_asked_for():
     assert form.help == "auto, human, plain or json."
 
 
+NUMBERS = {  # what an option is without a value, the least that it takes and the most
+    "jobs": (1, 1, 256),
+    "nodes": (500, 1, None),
+    "depth": (None, 0, None),
+    "unfold": (0, 0, None),
+    "order": (1, 1, 2),
+    "precision": (6, 1, 17),
+    "seed": (None, 0, 2**128 - 1),
+}
+
+
+def test_numbers_have_a_default_and_bounds():
+    found = {
+        name: (field.default, field.settings.get("min"), field.settings.get("max"))
+        for name, field in options.FIELDS.items()
+        if Line.__annotations__[name] in (int, int | None)
+    }
+    assert found == NUMBERS
+    for name, (default, *_) in NUMBERS.items():
+        if default is not None:  # the help tells it
+            assert f"({default})" in options.FIELDS[name].settings["help"]
+
+
 def test_every_option_is_what_typer_makes_of_its_annotation():
     """A command built from the table is the one that typer builds from annotations."""
     for name in NAMES:

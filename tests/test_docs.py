@@ -64,8 +64,8 @@ def test_a_command_prints_what_is_shown(command, output, cli, forked, monkeypatc
 
 INTERPRETED = (
     *("with dimensions", "is no float, nor a list of them", "several results are asked for"),
-    *("is known only when it runs", "of what is no number", "is made of what is no number"),
-    *("with the operations that made them", "what was recorded is looked at"),
+    *("known only at run time", "of a value that is not a number"),
+    *("with the operations that made them", "the recorded graph is shown"),
     *("a dictionary is made", "a class is defined", "has no meaning in a compiled program"),
     "names its node",
 )

@@ -251,5 +251,5 @@ def _against(request: Request) -> Diagnostic | None:
     if options.graph or options.kinks or options.plots is not None:
         if options.plots is not None:
             return not_compiled("plots are drawn", "leave out `--plots`")
-        return not_compiled("what was recorded is looked at", "leave out `--graph` and `--kinks`")
+        return not_compiled("the recorded graph is shown", "leave out `--graph` and `--kinks`")
     return None

@@ -238,13 +238,13 @@ class F(Function):
         return 2 * u * g
 """
 REFUSED = {
-    "x[x > 0].sum() * b": "an item is taken by what is known only when it runs",
+    "x[x > 0].sum() * b": "an item is taken by a value known only at run time",
     "y = x * b\na, c = y.split(50)\na += 1\ny.sum()": "that others may hold",
-    "torch.unique(x).sum() * b": "`unique` gives a tensor of what is known only when it runs",
-    "y = x.reshape(5, 20).T\ny.contiguous().sum() * b": "how a tensor lies in memory",
+    "torch.unique(x).sum() * b": "`unique` gives a tensor of a type known only at run time",
+    "y = x.reshape(5, 20).T\ny.contiguous().sum() * b": "the layout of a tensor",
     "y = x * b\nz = y[:3]\nw = z * 2\ny *= 2.0\n(z * w).sum()": "a view is read whose base",
     "y = x * b\nz = y * y\ny += 1\nz.sum()": "that a derivative reads",
-    f"{SQUARE}F.apply(x * b).sum()": "`F` of what is no number",
+    f"{SQUARE}F.apply(x * b).sum()": "`F` of a value that is not a number",
     "y = zeros(3)\nz = [y]\ny[0] = b\nz[0].sum() * x[0]": "that others may hold",
     "y = x * b\nz = y[:3]\nz += 1\ny.sum()": "that others may hold",
 }

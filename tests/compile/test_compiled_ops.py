@@ -51,4 +51,4 @@ def test_differences_are_measured(run, code, units):
 def test_what_is_refused_says_why(monkeypatch):
     monkeypatch.setattr(backends, "has_machine_code", lambda: False)
     (line,) = compiled_ops.rows({"unique"})
-    assert "known only when it runs" in line
+    assert "known only at run time" in line

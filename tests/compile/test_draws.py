@@ -20,7 +20,7 @@ PROGRAMS = {
 }
 REFUSED = {
     "y = 0.0\nfor i in range(900):\n    y = y + rand(1).item()\ny": "in a branch or a loop",
-    "n = randint(1, 3, (1,)).item()\nrandn(n).sum()": "of what is known only when it runs",
+    "n = randint(1, 3, (1,)).item()\nrandn(n).sum()": "of a value known only at run time",
     "randn(3, dtype=torch.float32).sum()": "random numbers of float32",
 }
 

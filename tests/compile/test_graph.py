@@ -54,14 +54,14 @@ REFUSED = {
     "y = (w * x).sum()\ny.backward()\ny.backward()": "gone back through twice",
     "y = (w * w).sum()\nwith no_grad():\n    w.zero_()\ny.backward()": "has been changed",
     "s = (w * x).sum()\nfor i in range(900):\n    s.backward(retain_graph=True)": "over turns",
-    "y = (w * x).sum()\ny.backward(create_graph=True)": "a pass back is recorded",
-    "(w * x).sum().register_hook(print)": "`.register_hook()` of what is known",
+    "y = (w * x).sum()\ny.backward(create_graph=True)": "a backward pass is recorded",
+    "(w * x).sum().register_hook(print)": "`.register_hook()` of a value known",
     "y = (w * x).sum()\ny.backward()\nprint(y)": "names its node",
     "u = w\nfor i in range(90):\n    (w * x).sum().backward()\n"
     "    w = (w.detach() * 0.9).requires_grad_()\nu.grad": "has two names",
     "for i in range(90):\n    h = w.detach()\n    (w * h).sum().backward()\n"
     f"{DOWN}    w.grad = None\nh": "a view is read whose base has changed",
-    "x.requires_grad_()\nx.sum().backward()": "of what is known only",
+    "x.requires_grad_()\nx.sum().backward()": "of a value known only",
     "u = w.detach()\nw.data = w.data * 2\nu": "a view is read whose base has changed",
     "t = tensor(2.0, requires_grad=True)\nfor i in range(300):\n    (t * 2).backward()\n"
     "    g = t.grad\n    if i > 5:\n        t.grad = None": "holds something else in each turn",
@@ -97,7 +97,7 @@ def test_what_cannot_be_compiled_says_why(text):
 def test_backward_takes_its_arguments_by_name(given):
     text = f"{HEAD}(w * x).sum().backward({given})\nw.grad"
     run, code = answered(text, "never"), answered(text, "always")
-    assert run == code or "`.backward()` of what is known only when it runs" in code[0]
+    assert run == code or "`.backward()` of a value known only at run time" in code[0]
     assert ("cannot be called" in run[0]) is (run != code)
 
 

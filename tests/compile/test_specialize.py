@@ -186,23 +186,22 @@ REFUSED = {
     "p = [x, b]\nz = zip(p, p)\np[0] = b\ny = 0\nfor q, r in z:\n    y = y + q * r\ny": "a list is "
     "changed while a loop goes over it",
     "t = randn(2)\nx": "random numbers are drawn",
-    "y = None\nif x > b:\n    y = 1.0\ny": "`y` holds something else on each of two ways",
+    "y = None\nif x > b:\n    y = 1.0\ny": "`y` holds something else on each of two paths",
     "y = 0\nif x > 0:\n    y = x\nif b > 0:\n    y = tensor(2.0)\ny": "`y` is one of more than two "
     "kinds of numbers",
-    "p = []\nfor i in range(n):\n    p.append(x)\np": "a list gets another length on a way that is taken by values",
-    "def f(a):\n    return f(a * 2) if a < 9 else a\nf(x)": "`f` calls itself as often as values tell",
-    "def f(a):\n    if a > 0:\n        return a\nf(x)": "`f` ends without `return` on one of two ways",
+    "p = []\nfor i in range(n):\n    p.append(x)\np": "a list gets another length on a path that depends on values",
+    "def f(a):\n    return f(a * 2) if a < 9 else a\nf(x)": "recursion of `f` depends on values",
+    "def f(a):\n    if a > 0:\n        return a\nf(x)": "`f` ends without `return` on one of two paths",
     "t = tensor(x, requires_grad=True)\ny = t * 2\ny.register_hook(print)\ny": "`.register_hook()` "
-    "of what is known only when it runs",
+    "of a value known only at run time",
     "t = tensor(x) * 2\ny = t * b\nt += 1\ny": "a tensor is changed in place that a derivative reads",
     "xs = []\ndef f(t):\n    xs.append(t)\n    return t\ngrad(f)(x)": "a function that is "
     "differentiated changes what is outside",
     "grad(lambda t: [t, t])(x)": "a function is differentiated that gives no number",
-    "xs = [x, n]\nxs[n]": "an item at a place that is known only when it runs is no number",
-    "y = x\nfor i in range(0, 9, n):\n    y += 1\ny": "a range of a step that is known only when it "
-    "runs",
+    "xs = [x, n]\nxs[n]": "an item at a place known only at run time is not a number",
+    "y = x\nfor i in range(0, 9, n):\n    y += 1\ny": "a range of a step known only at run time",
     "p = [1.0, x] + [b, 2.0]\nq = p + p\nx": "`+` of lists of numbers adds their items as tensors",
-    "vector = [1.0, 2.0] + [0.0, 1.0] * x\nx": "`*` of what is no number",
+    "vector = [1.0, 2.0] + [0.0, 1.0] * x\nx": "`*` of a value that is not a number",
     "t = tensor(x) if x > b else tensor(2.0)\nu = t\nfor i in range(n):\n    u = u * 2\n    t += 1\nu": "a tensor is changed in place that others may hold",
 }
 

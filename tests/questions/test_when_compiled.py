@@ -109,8 +109,8 @@ def test_a_program_that_cannot_be_code_is_interpreted_unless_it_must_be(asked):
 
 
 AGAINST = {  # options with which a run is looked at
-    "graph": ({"graph": True}, "what was recorded is looked at", "--graph"),
-    "kinks": ({"kinks": True}, "what was recorded is looked at", "--kinks"),
+    "graph": ({"graph": True}, "the recorded graph is shown", "--graph"),
+    "kinks": ({"kinks": True}, "the recorded graph is shown", "--kinks"),
     "plots": ({"plots": print}, "plots are drawn", "--plots"),
     "plots first": ({"plots": print, "kinks": True}, "plots are drawn", "--plots"),
 }

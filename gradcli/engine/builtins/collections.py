@@ -261,7 +261,7 @@ def _of_truths(op: Any, stop: bool) -> Op:
 
     def traced(code: Tracing, iterable: Any) -> Any:
         if isinstance(iterable, (list, tuple)):
-            raise code.refused(f"`{name}` of what is known only when it runs")
+            raise code.refused(f"`{name}` of a value known only at run time")
         return code.do(op, [iterable], op.params)
 
     return python_host(

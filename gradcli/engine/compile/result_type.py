@@ -86,7 +86,7 @@ def _told(op: Op, args: Sequence[Any], params: Mapping[str, Any], span: Span | N
 
 
 def _unknown(op: Op, span: Span | None) -> NotCompilable:
-    return NotCompilable(f"`{op.name}` gives a tensor of what is known only when it runs", span)
+    return NotCompilable(f"`{op.name}` gives a tensor of a type known only at run time", span)
 
 
 def _shape(op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:

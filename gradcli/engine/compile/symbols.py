@@ -171,7 +171,7 @@ class Builder:
     def is_in_order(self, x: Any) -> bool:
         """True if a value is contiguous in memory."""
         if is_whole(x) and not _goes_along(x):
-            raise NotCompilable("how a tensor lies in memory is not known", self.span)
+            raise NotCompilable("the layout of a tensor is not known", self.span)
         return True
 
     def is_dense(self, x: Symbol) -> bool:
@@ -319,7 +319,7 @@ def operand(x: Any) -> Operand:
         return x.value
     if type(x) in (float, int, bool):
         return x  # type: ignore[no-any-return]  # seen in the line above
-    raise NotCompilable(f"an op reads what is no number: {type(x).__name__}")
+    raise NotCompilable(f"an op reads a value that is not a number: {type(x).__name__}")
 
 
 def argument(x: Any) -> Operand | None:

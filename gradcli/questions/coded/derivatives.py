@@ -267,7 +267,7 @@ def _differentiated(
     points = {*made.points, *made.arrays}
     for name in asked:
         if name not in points:
-            raise NotCompilable(f"`{name}`, which is differentiated, is no number")
+            raise NotCompilable(f"`{name}`, which is differentiated, is not a number")
     if asked and {*asked} == {*watched}:
         return list(asked)
     kinds = {i.name: i.kind for i in program.inputs}

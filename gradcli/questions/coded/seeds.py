@@ -53,5 +53,5 @@ def _number(given: Any) -> float:
     """A number that is given for a weight or direction."""
     value = value_of(given)
     if type(value) not in NUMBERS:
-        raise Left("a weight or direction is no single number")
+        raise Left("a weight or direction is not a single number")
     return float(value)

@@ -54,7 +54,7 @@ def long(x, on):
 
 
 FUNCTIONS = {
-    "a loop over what is not known": repeats,
+    "a loop over an unknown value": repeats,
     "a value that nobody reads": forgets,
     "a statement: While": waits,
     "an assignment to x.real": puts,
@@ -64,12 +64,12 @@ FUNCTIONS = {
     "`one` takes fewer arguments": lambda x, n: one(x, n) + 1.0,
     "`one` takes other arguments": lambda x, n: one(y=x),
     "str where a number of 64 bits must be": lambda x, n: x + "a",
-    "a number where something known must be": lambda x, n: len(several(x)),
+    "a number in place of a known value": lambda x, n: len(several(x)),
     "it raises": lambda x, n: x + int("a"),
     "operator MatMult": lambda x, n: x @ x,
     "a float where only ints can be": lambda x, n: x & 1,
-    "an int that is no float": lambda x, n: 1.0 if x < 2**60 + 1 else 2.0,
-    "a function by pieces of what is no float": lambda x, n: parted(n, ieee),
+    "an int that is not exact as a float": lambda x, n: 1.0 if x < 2**60 + 1 else 2.0,
+    "a piecewise function of another type than float": lambda x, n: parted(n, ieee),
     "an argument that cannot be compared": lambda x, n: parted(x, ieee, [1.0]),
     "a long function": lambda x, n: long(x, ieee),
     "an int or a float": lambda x, n: (x if x > 0.0 else n) + 1,

@@ -18,9 +18,9 @@ class F(Function):
 """
 
 PROGRAMS = {
-    "`any` of what is known only when it runs": ("grad", "any([x > b]) * x"),
+    "`any` of a value known only at run time": ("grad", "any([x > b]) * x"),
     "`add` of tensors that do not fit": ("grad", "y = v * x + ones(4)\ny.sum()"),
-    "a condition of what is no number": ("grad", "x if v * x else b"),
+    "a condition of a value that is not a number": ("grad", "x if v * x else b"),
     "a tensor with dimensions is changed in place": (
         "grad",
         "y = ones(2) * x\ny += ones(3, 2)\ny.sum()",
@@ -40,26 +40,26 @@ PROGRAMS = {
     "the result is no name of the program": ("grad of=q", "x * b"),
     "a name is deleted": ("run", "del x"),
     "a dictionary is made": ("run", "{1: x}"),
-    "a loop over what is known only when it runs": ("run", "a, c = x"),
-    "`y`, which is differentiated, is no number": ("grad wrt=y", "y = [x]\nb"),
+    "a loop over a value known only at run time": ("run", "a, c = x"),
+    "`y`, which is differentiated, is not a number": ("grad wrt=y", "y = [x]\nb"),
     "list index out of range": ("grad", "[x, b][5]"),
     "the result has no elements": ("jacobian", "x * v[:0]"),
     "the result is a list of tensors": ("grad", "[v * x, x]"),
     "a target with a `*` takes a list": ("run", "a, *c = v\nc"),
     "`set` draws random numbers": ("run", "x in {1, 2}"),
-    "`+` of what is no number": ("grad", "v + [x, b]"),
+    "`+` of a value that is not a number": ("grad", "v + [x, b]"),
     "an item of a list is taken by an int or a slice": ("grad", '(x, b)["a"]'),
     "another number of items than names": ("grad", "a, c = [x]\na"),
     "a derivative of what is no function": ("grad", 'grad("a")(x)'),
-    "`add` of what is no number": ("grad", 'sum([x, "a"])'),
+    "`add` of a value that is not a number": ("grad", 'sum([x, "a"])'),
     "`*=` of a list and what is none": ("run", "p = [x]\np *= 2\np"),
-    "a run of it is warned of": ("run", "p = [1, 2]\np + p"),
-    "the kind of what is known only when it runs": ("run", "type(lambda: 1)"),
+    "a run would print a warning": ("run", "p = [1, 2]\np + p"),
+    "the kind of a value known only at run time": ("run", "type(lambda: 1)"),
     "`.pop()` of a list with these arguments": ("run", "a = [x]\na.pop(3)"),
     "a number is made of what is none": ("grad", 'float(f"{x}")'),
-    "a tensor is made of what is no number": ("run", "tensor(lambda: x)"),
-    "`sum` of what is no number": ("run", "sum(enumerate([x]))"),
-    "`in` of what is known only when it runs": ("grad", "x if x in v else b"),
+    "a tensor is made of a value that is not a number": ("run", "tensor(lambda: x)"),
+    "`sum` of a value that is not a number": ("run", "sum(enumerate([x]))"),
+    "`in` of a value known only at run time": ("grad", "x if x in v else b"),
     "`min` of what is gone through": ("grad", "min([x, b, n]) * b"),
     "an item is set where there is none": ("run", "y = [x, b]\ny[5] = 1\ny"),
     "`y` has no value": ("run", "if x > 9:\n    y = x\ny"),
@@ -71,13 +71,13 @@ PROGRAMS = {
     "`t_` with these arguments": ("run", "y = tensor(x)\ny.t_()\ny"),
     "an item of a tensor is set": ("run", 't = tensor(x)\nt[0] = "a"'),
     "`<lambda>` takes other arguments": ("grad", "f = lambda t, u: t\nf(x)"),
-    "`==` of what is no number": ("grad", "x if [x] == [b] else b"),
+    "`==` of a value that is not a number": ("grad", "x if [x] == [b] else b"),
     "a tensor with dimensions is changed in place (3)": ("run", "y = v * b\ny += 1\ny"),
-    "a tensor is made of what is no number (2)": ("grad", "tensor([x, [b]]).sum()"),
+    "a tensor is made of a value that is not a number (2)": ("grad", "tensor([x, [b]]).sum()"),
     "a function is differentiated that gives no float": ("grad", "grad(lambda t: n)(x) * x"),
     "a tensor is made of another dtype": ("grad", "tensor(x, dtype=int64) * x"),
     "`<lambda>` takes other arguments (2)": ("grad", "f = lambda t: t\ngrad(f)(x, b)"),
-    "a derivative by what is no number": ("grad", 'grad(lambda t: t * 2)("a") * x'),
+    "a derivative by a value that is not a number": ("grad", 'grad(lambda t: t * 2)("a") * x'),
     "`%generator` takes any number of arguments": ("grad", "(p for p in [x]).append(2)\nx"),
     "`expand` of a tensor shares its memory": ("grad", "t = tensor(x)\nt.expand(3).sum()"),
     "`view` has no value on numbers alone": ("grad", "t = tensor(x)\nt.view(1, 1).sum()"),
@@ -110,7 +110,7 @@ PROGRAMS = {
         "run",
         "t = tensor(x, requires_grad=True)\nt.grad = x\nt",
     ),
-    "`data` is set to what is no tensor of the same type": (
+    "`data` is set to another type of value": (
         "run",
         "t = tensor(x, requires_grad=True)\nt.data = x\nt",
     ),
@@ -178,7 +178,7 @@ PROGRAMS = {
         "run",
         "t = tensor(x, requires_grad=True)\ntorch.autograd.grad([t * 2, t * 3], t, [tensor(1.0)])",
     ),
-    "whether a graph is kept is known only when it runs": (
+    "whether a graph is kept is known only at run time": (
         "run",
         "t = tensor(x, requires_grad=True)\n"
         "torch.autograd.grad(t * 2, t, retain_graph=tensor(True))",
@@ -189,7 +189,7 @@ PROGRAMS = {
         "z = tensor(b, requires_grad=True)\n"
         "torch.autograd.grad(t * 2, z)",
     ),
-    "`forward` of `G` gives what is no number": (
+    "`forward` of `G` gives no number": (
         "run",
         "class G(Function):\n"
         "    def forward(ctx, t): return [t]\n"
@@ -206,7 +206,7 @@ PROGRAMS = {
         "s.backward()\n"
         "t.grad",
     ),
-    "a result does not depend on what it is differentiated by": (
+    "a result does not depend on the differentiated inputs": (
         "run",
         "t = tensor(x, requires_grad=True)\n"
         "u = tensor(b, requires_grad=True)\n"
@@ -220,7 +220,7 @@ PROGRAMS = {
         "    def backward(ctx, g): return g\n"
         "G.apply(x)",
     ),
-    "a rule gives what is no number": (
+    "a rule gives a value that is not a number": (
         "run",
         "class G(Function):\n"
         "    def forward(ctx, t, u): return t * u\n"
@@ -236,8 +236,8 @@ PROGRAMS = {
         "t = tensor(x, requires_grad=True)\n"
         "G.apply(t, t).backward()",
     ),
-    "a function is called that is no function of the program": ("grad", "type(x)(n) * x"),
-    "a part is set at a place that is known only when it runs": (
+    "a called function is not one of the program": ("grad", "type(x)(n) * x"),
+    "a part is set at a place known only at run time": (
         "grad",
         "t = w * 1\nt[x] = b\nt.sum()",
     ),

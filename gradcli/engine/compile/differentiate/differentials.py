@@ -309,7 +309,7 @@ def certain(found: Derived) -> Program:
     values that it is differentiated by.
     """
     block, span = found.program.block, Span(0, 0)
-    why = "the result may not depend on what it is differentiated by"
+    why = "the result may not depend on the differentiated inputs"
     leaves = [Leave(span, absent, why) for absent in found.absent if isinstance(absent, Value)]
     body = (*block.body, *leaves)
     return Program(found.program.inputs, Block(body, block.results), found.program.texts)

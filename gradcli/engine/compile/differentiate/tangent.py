@@ -147,7 +147,7 @@ class Forward:
         absent = block.results[-1]
         if not isinstance(absent, Value):
             return None if absent else program
-        why = "the result may not depend on what it is differentiated by"
+        why = "the result may not depend on the differentiated inputs"
         block = Block((*block.body, Leave(Span(0, 0), absent, why)), results)
         return Program(program.inputs, block, program.texts)
 

@@ -342,7 +342,7 @@ class _Writer:
     def loop(self, i: Loop) -> list[ast.stmt]:
         """Return a loop whose variables are its params and, after it, its targets."""
         if self.loops == MOST_BLOCKS:
-            raise NotCompilable("loops are too deep within each other", i.span)
+            raise NotCompilable("loops are nested too deeply", i.span)
         params = [self.name(param) for param in i.params]
         for target, name in zip(i.targets, params, strict=True):
             self.names[target.number] = name

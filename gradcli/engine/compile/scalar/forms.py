@@ -77,7 +77,7 @@ class Forms:
         """
         floats = [name for name, x in args.items() if isinstance(x, Number)]
         if any(args[name].type != "float" for name in floats):
-            raise Untranslatable("a function by pieces of what is no float")
+            raise Untranslatable("a piecewise function of another type than float")
         known = tuple((name, x) for name, x in args.items() if name not in floats)
         try:
             found = self._names.get(key := (function, known))

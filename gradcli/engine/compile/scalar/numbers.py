@@ -109,7 +109,7 @@ def _exact(b: Builder, x: Number) -> Number:
     x = to_int(b, x)
     if type(x.value) is int:
         if abs(x.value) > _EXACT:
-            raise Untranslatable("an int that is no float")
+            raise Untranslatable("an int that is not exact as a float")
         return to_float(b, x)
     b.fail(b.put("int_is_inexact", x.value), INEXACT)
     return to_float(b, x)

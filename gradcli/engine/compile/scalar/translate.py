@@ -237,7 +237,7 @@ class _Translator:
             case ast.For(orelse=[]):
                 items = self.expression(node.iter, scope)
                 if isinstance(items, Number):
-                    raise Untranslatable("a loop over what is not known")
+                    raise Untranslatable("a loop over an unknown value")
                 for item in items:
                     self.assign(node.target, item, scope)
                     self.block(node.body, scope)

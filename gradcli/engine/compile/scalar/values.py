@@ -71,7 +71,7 @@ def moves(x: Any) -> bool:
 def evaluated(function: Callable[..., Any], *args: Any, **params: Any) -> Any:
     """The result of a call with known arguments."""
     if any(map(moves, args)):
-        raise Untranslatable("a number where something known must be")
+        raise Untranslatable("a number in place of a known value")
     try:
         return function(*args, **params)
     except Exception as error:

@@ -125,7 +125,7 @@ class Binding:
         if sample.dtype not in DTYPES.values() or not math.prod(sample.shape):
             raise self._trace.refused(f"random numbers of {sample.dtype}, or none")
         if sample.shape and not sample.data.flags.c_contiguous:
-            raise self._trace.refused("random numbers that lie in another order")
+            raise self._trace.refused("random numbers with another layout")
         if sample.shape:
             types = self._trace.tensors.types(sample.dtype, sample.shape)
             values = [self._entry(name, t, sample.shape, at) for at, t in enumerate(types)]
@@ -166,7 +166,7 @@ class Binding:
     def _type(self, i: ir.Input, sample: Any) -> str:
         data = sample.data if isinstance(sample, Tensor) else sample
         if type(data) not in NUMBERS:
-            raise NotCompilable(f"the input `{i.name}` is no single number", i.span)
+            raise NotCompilable(f"the input `{i.name}` is not a single number", i.span)
         return TYPES[type(data)]
 
     def _of_default(self, i: ir.Input, default: Any) -> Any:
@@ -205,7 +205,7 @@ class Binding:
         cell = held if isinstance(held, Cell) else None
         number = held if cell is None else cell.number
         if isinstance(held, (list, tuple)) or (isinstance(held, Tensor) and held.shape):
-            raise self._trace.refused(f"`{name}`, which is differentiated, is no number")
+            raise self._trace.refused(f"`{name}`, which is differentiated, is not a number")
         if is_number(number) and number_type(number) == "int" and name in self._asked:
             number = ops.mul(number, 1.0)
         if not is_number(number) or not is_floating(number_type(number)):

@@ -115,7 +115,7 @@ class Calls:
         if isinstance(function, Transform):
             return function.call(args, keywords)
         if not isinstance(function, Closure):
-            raise self._trace.refused("a function is called that is no function of the program")
+            raise self._trace.refused("a called function is not one of the program")
         given = self._bound(function, args, keywords)
         code = function.function
         frame = Frame(function.frame, Liveness(code, frozenset()), self._trace.tick())
@@ -124,7 +124,7 @@ class Calls:
         self._depth += 1
         self._trace.deepest = max(self._trace.deepest, self._depth)
         if self._depth > DEEPEST:
-            raise self._trace.refused(f"`{code.name}` calls itself as often as values tell")
+            raise self._trace.refused(f"recursion of `{code.name}` depends on values")
         span = self._trace.span
         try:
             flow = self._do.block(code.body, frame)
@@ -132,7 +132,7 @@ class Calls:
             self._depth -= 1
         self._trace.span = span
         if isinstance(flow, Symbol):
-            return Conflict(f"`{code.name}` ends without `return` on one of two ways")
+            return Conflict(f"`{code.name}` ends without `return` on one of two paths")
         return None if flow == NEXT else frame.slots[RESULT]
 
     def _bound(
@@ -219,7 +219,7 @@ class Calls:
                 return found
         for a in args:
             if not is_number(a) and not isinstance(a, (Cell, Vector, Tensor)) and a is not None:
-                raise self._trace.refused(f"`{op.name}` of what is no number")
+                raise self._trace.refused(f"`{op.name}` of a value that is not a number")
         return self._trace.tensors.owned(op, self._trace.do(op, args, params), args)
 
     def _hosted(self, op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
@@ -227,7 +227,7 @@ class Calls:
             reason = f"`{op.name}`" + (
                 " draws random numbers"
                 if not op.host.pure
-                else " of what is known only when it runs"
+                else " of a value known only at run time"
             )
             raise self._trace.refused(reason)
         try:
@@ -251,7 +251,7 @@ class Calls:
         if trace.depth > 1:
             raise trace.refused("random numbers are drawn in a branch or a loop")
         if not all(map(is_known, (*args, *params.values()))):
-            raise trace.refused("random numbers of what is known only when it runs are drawn")
+            raise trace.refused("random numbers of a value known only at run time are drawn")
         return self._drawn(lambda random: draw(random, *args, **params))
 
     def are_tensors(self, value: Any) -> bool:
@@ -269,7 +269,7 @@ class Calls:
         """Return the arguments of an op as numbers and tensors."""
         for a in args:
             if not is_number(a) and not isinstance(a, (Cell, Vector, Tensor)):
-                raise self._trace.refused(f"`{op.name}` of what is no number")
+                raise self._trace.refused(f"`{op.name}` of a value that is not a number")
         return args
 
     def text(self, make: Callable[[Sequence[Any]], str], values: Sequence[Any]) -> Text:
@@ -290,7 +290,7 @@ class Calls:
         start, stop, step = (0, *bounds, 1) if len(bounds) == 1 else (*bounds, 1)[:3]
         whole = all(is_number(x) and number_type(x) == "int" for x in (start, stop))
         if not whole or type(step) is not int or step == 0 or not 1 <= len(bounds) <= 3:
-            raise self._trace.refused("a range of a step that is known only when it runs")
+            raise self._trace.refused("a range of a step known only at run time")
         return Range(start, stop, step)
 
     def like(self, value: Any) -> Any:
@@ -301,7 +301,7 @@ class Calls:
             return Tensor(np.full(value.shape, one) if value.shape else one)
         if is_known(value):
             return self._spoken(value)
-        raise self._trace.refused("the kind of what is known only when it runs")
+        raise self._trace.refused("the kind of a value known only at run time")
 
     def number(self, value: Any) -> Any:
         if is_number(value) or is_whole(value):
@@ -333,7 +333,7 @@ class Calls:
             return self._vector(value, dtype, leaf)
         number = self._trace.cut(value.number if isinstance(value, Cell) else value)
         if not is_number(number) or type(leaf) is not bool:
-            raise self._trace.refused("a tensor is made of what is no number")
+            raise self._trace.refused("a tensor is made of a value that is not a number")
         if dtype is not None and dtype_name(dtype) != typed.DTYPES[number_type(number)]:
             raise self._trace.refused("a tensor is made of another dtype")
         if leaf and number_type(number) != "float":
@@ -351,7 +351,7 @@ class Calls:
         numbers = value.numbers if isinstance(value, Vector) else value
         cut = [self._trace.cut(x.number if isinstance(x, Cell) else x) for x in numbers]
         if dtype is not None or leaf or not all(map(is_number, cut)):
-            raise self._trace.refused("a tensor is made of what is no number")
+            raise self._trace.refused("a tensor is made of a value that is not a number")
         if len({number_type(x) for x in cut}) > 1:  # the others become floats
             cut = [x if number_type(x) == "float" else ops.mul(x, 1.0) for x in cut]
         shape = value.shape if isinstance(value, Vector) else (len(cut),)
@@ -414,7 +414,7 @@ class Calls:
             return self._known(
                 attributes.method, Site(self._trace.span, ""), receiver, name, args, keywords
             )
-        raise self._trace.refused(f"`.{name}()` of what is known only when it runs")
+        raise self._trace.refused(f"`.{name}()` of a value known only at run time")
 
     def _of_list(self, items: list[Any], name: str, args: Sequence[Any], keywords: Any) -> Any:
         self._trace.touch(items)
@@ -488,7 +488,7 @@ class Calls:
                     return DTYPES[receiver.dtype]
         elif is_known(receiver) and (name in UNRECORDED or not isinstance(receiver, Tensor)):
             return self._known(attributes.get, receiver, name)
-        raise self._trace.refused(f"`.{name}` of what is known only when it runs")
+        raise self._trace.refused(f"`.{name}` of a value known only at run time")
 
 
 _OF_LIKE = {"shape", "ndim", "dtype"}

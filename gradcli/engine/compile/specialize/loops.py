@@ -200,7 +200,7 @@ class Loops:
             if isinstance(form, CellForm) and form.leaf:
                 others = [v for k, v in entry.items() if k != key]
                 if any(holds(v, entry[key]) for v in (*others, *frame.around())):
-                    raise self._trace.refused("a leaf that goes round in a loop has two names")
+                    raise self._trace.refused("a loop-carried leaf has two names")
 
     def _peeled(self, head: _Head, peeled: int, reason: str) -> Any:
         """Peel the first turn, after which names hold values of the types that they have in all

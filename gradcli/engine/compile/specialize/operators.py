@@ -58,7 +58,7 @@ class Operators:
             case "*[]", [x, y] if type(x) is list and type(y) is int:
                 return x * y
         if not all(map(_is_scalar, args)):
-            raise self._trace.refused(f"`{sign.strip('[]')}` of what is no number")
+            raise self._trace.refused(f"`{sign.strip('[]')}` of a value that is not a number")
         return self._trace.do(ops[OPS[sign, len(args)]], args, {})
 
     def negation(self, test: Any) -> Any:
@@ -84,12 +84,12 @@ class Operators:
             return same
         if any(_is_scalar(v) for v in (x, y)) and any(v is None or type(v) is str for v in (x, y)):
             return False
-        raise self._trace.refused("`==` of what is no number")
+        raise self._trace.refused("`==` of a value that is not a number")
 
     def membership(self, x: Any, container: Any) -> Any:
         """Return `x in container`."""
         if type(container) not in (list, tuple, range):
-            raise self._trace.refused("`in` of what is known only when it runs")
+            raise self._trace.refused("`in` of a value known only at run time")
         found: Any = False
         for item in container:
             same = self._trace.truth(self.equality(x, item))
@@ -113,7 +113,7 @@ class Operators:
         if isinstance(index, Symbol) and (isinstance(x, (Vector, list, tuple)) or is_whole(x)):
             return picked(self._trace, x, index)
         if type(x) not in (list, tuple, Fields) or not is_known(index):
-            raise self._trace.refused("an item is taken by what is known only when it runs")
+            raise self._trace.refused("an item is taken by a value known only at run time")
         if type(index) not in (int, slice):
             raise self._trace.refused("an item of a list is taken by an int or a slice")
         try:
@@ -128,7 +128,7 @@ class Operators:
         if type(x) is tuple and type(y) is tuple:
             return x + y
         if type(x) is not list or type(y) is not list:
-            raise self._trace.refused("`+` of what is no number")
+            raise self._trace.refused("`+` of a value that is not a number")
         if written or not (_of_numbers(x) and _of_numbers(y)):
             return x + y
         raise self._trace.refused("`+` of lists of numbers adds their items as tensors")

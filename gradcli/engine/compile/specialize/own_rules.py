@@ -100,14 +100,14 @@ class OwnFunctions:
         """Return the result of `NAME.apply(args)`."""
         trace = self._trace
         if keywords or not all(map(_is_single, args)):
-            raise trace.refused(f"`{function.name}` of what is no number")
+            raise trace.refused(f"`{function.name}` of a value that is not a number")
         context = Context(tuple(map(self._needs, args)), trace.depth)
         before, trace.recording = trace.recording, False
         out = self._method(function, "forward", context, args)
         trace.recording = before
         outs = out if isinstance(out, tuple) else (out,)
         if not all(map(_is_single, outs)):
-            raise trace.refused(f"`forward` of `{function.name}` gives what is no number")
+            raise trace.refused(f"`forward` of `{function.name}` gives no number")
         numbers = [trace.cut(number_in(x)) for x in outs]
         constants = [number_type(n) != "float" for n in numbers]
         moved = [
@@ -243,7 +243,7 @@ class OwnFunctions:
     def _derivative(self, value: Any) -> Operand:
         number = number_in(value)
         if not is_number(number):
-            raise self._trace.refused("a rule gives what is no number")
+            raise self._trace.refused("a rule gives a value that is not a number")
         if number_type(number) == "float":
             return operand(number)
         return operand(ops.mul(number, 1.0)) if isinstance(number, Symbol) else float(number)

@@ -191,7 +191,7 @@ def _specialized(
     except RecursionError:
         raise NotCompilable("it is nested too deeply", trace.span) from None
     if statements.warned:
-        raise NotCompilable("a run of it is warned of")
+        raise NotCompilable("a run would print a warning")
     found = Program(
         tuple(entry.value for entry in binding.entries),
         Block((*trace.constants, *body), tuple(numbers)),
@@ -249,4 +249,4 @@ def _tree(value: Any, numbers: list[Operand]) -> Tree:
         return Items(made, tuple(_tree(item, numbers) for item in value))
     if is_known(value) or isinstance(value, (Closure, Transform, Own)):
         return Known(value)
-    raise NotCompilable("its result is no number")
+    raise NotCompilable("its result is not a number")

@@ -66,7 +66,7 @@ _MEANINGLESS = {
     ir.Emit: _GENERATOR,
     ir.EmitAll: _GENERATOR,
     ir.DefineClass: "a class is defined",
-    ir.Super: "`super()` is asked for",
+    ir.Super: "`super()` is called",
     ir.Try: "an error may be caught",
     ir.Raise: "an error is raised",
 }
@@ -277,7 +277,7 @@ class Statements:
             case ir.Append() | ir.Extend():
                 receiver, value = self.read(i.receiver, frame), self.read(i.value, frame)
                 if type(receiver) is not list:
-                    raise self._trace.refused("a list is known only when it runs")
+                    raise self._trace.refused("a list is known only at run time")
                 self._trace.touch(receiver)
                 added = [value] if isinstance(i, ir.Append) else map(taken, self.items(value))
                 receiver.extend(added)
@@ -476,7 +476,7 @@ class Statements:
             where = operators.as_tuple(at)
             self._trace.change(ops.set_at, receiver, [value], {"index": where})
         else:
-            raise self._trace.refused("a part is set at a place that is known only when it runs")
+            raise self._trace.refused("a part is set at a place known only at run time")
 
     def _changeable(self, operand: ir.Operand | None, known: Tensor, frame: Frame) -> Cell:
         """Turn a known tensor into a cell before it is changed in place: every name that holds it
@@ -573,7 +573,7 @@ class Statements:
         """Return the truth of a condition: a bool or a symbol of one."""
         value = self.read(operand, frame)
         if isinstance(value, (Range, Each, Text, Closure, Transform, Vector)):
-            raise self._trace.refused("a condition of what is no number")
+            raise self._trace.refused("a condition of a value that is not a number")
         if isinstance(value, Tensor):
             return truth(value)
         if isinstance(value, Either):
@@ -593,7 +593,7 @@ class Statements:
             return list(value)
         if (isinstance(value, Vector) or is_whole(value)) and value.shape:
             return [Row(value, at) for at in range(value.shape[0])]
-        raise self._trace.refused("a loop over what is known only when it runs")
+        raise self._trace.refused("a loop over a value known only at run time")
 
     def check_unchanged(self, sources: Sequence[tuple[list[Any], Sequence[Any]]]) -> None:
         """Refuse lists that have changed."""

@@ -234,7 +234,7 @@ class Transforms:
 
     def _argnums(self, argnums: Any, count: int) -> tuple[Sequence[int], bool]:
         if not is_known(argnums):
-            raise self._trace.refused("a derivative by arguments that are known only when it runs")
+            raise self._trace.refused("a derivative by arguments known only at run time")
         return argument_numbers(argnums, count)
 
     def _cotangents(self, out: Tree, given: Tree) -> list[Any]:

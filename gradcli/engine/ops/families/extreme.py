@@ -123,7 +123,7 @@ def _choice(name: str, word: str) -> Op:
         if dim is None:
             return ops[f"{name}_all"](first, dim=None, keepdim=keepdim)
         if type(dim) is not int or type(keepdim) is not bool:
-            raise code.refused(f"along which dimension is the `{name}` is known only when it runs")
+            raise code.refused(f"along which dimension is the `{name}` is known only at run time")
         return code.do(ops[f"{name}_along"], [first], {"dim": dim, "keepdim": keepdim})
 
     return host(

@@ -108,7 +108,7 @@ class ArrayBody(Body):
 
     def complete(self) -> None:
         if _LEAST * len(self.callbacks) > self._done_here:
-            raise Untranslatable("a program of which most is done in Python")
+            raise Untranslatable("most of the program would run in Python")
         room = self.memory.lasting(self._room)
         self.w.lines[self._hole : self._hole] = [
             f"  %{name} = getelementptr i8, ptr %memory, i64 {at}"
@@ -122,7 +122,7 @@ class ArrayBody(Body):
             if is_array(type_of(x)):
                 symbol = self._symbol(x)
                 if symbol.ndim > 1 and not (symbol.ghost.flags.c_contiguous and symbol.is_certain):
-                    raise Untranslatable("a result that does not lie in order")
+                    raise Untranslatable("a result that is not contiguous")
                 self._put(symbol, w.put(f"load ptr, ptr {slot(w, '%out', k)}"))
         self._flush()
         for k, x in enumerate(block.results):
@@ -225,7 +225,7 @@ class ArrayBody(Body):
             symbol = self._symbol(x)
             is_same = isinstance(x, Value) and x.number == param.number
             if not is_same and param.number not in self._doubtful and not symbol.is_in_order:
-                raise Untranslatable("a variable that lies in one way or another")
+                raise Untranslatable("a variable with several possible layouts")
             node = symbol.source
             stays = isinstance(node, Node) and node in outer and node.lasts and symbol.is_whole
             if is_same or stays:
@@ -264,7 +264,7 @@ class ArrayBody(Body):
             symbol = self._symbol(x)
             if not symbol.is_in_order:
                 if symbol.ndim > 1 or i.stack in self._popped:
-                    raise Untranslatable("a variable that lies in one way or another")
+                    raise Untranslatable("a variable with several possible layouts")
                 self._doubtful_places.add((i.stack, k))
             self._put(symbol, at, claim=self._sites[i.stack] == 1)
         self._flush()
@@ -380,7 +380,7 @@ class ArrayBody(Body):
         node = symbol.source
         is_certain = symbol.is_in_order
         if not is_certain and symbol.ndim > 1 and any(symbol.strides) and symbol.is_certain:
-            raise Untranslatable("a variable that lies in one way or another")
+            raise Untranslatable("a variable with several possible layouts")
         if isinstance(node, Node) and symbol.is_whole and node.lasts:
             return node, is_certain
         target = Node(symbol.type, symbol.shape)
@@ -530,10 +530,10 @@ def _check_layout(op: Any, symbol: Symbolic, args: Sequence[Any]) -> None:
     if layout is memory.in_order or symbol.ndim < 2:
         return
     if not symbol.is_in_order:
-        raise Untranslatable("a result that does not lie in order")
+        raise Untranslatable("a result that is not contiguous")
     follows = layout in (memory.as_arguments, memory.as_first)
     if layout is memory.as_made or (follows and all(x.is_in_order for x in arrays)):
         return
     ghosts = [x.ghost if isinstance(x, Symbolic) else x for x in args]
     if not layout(np.empty(symbol.shape, symbol.dtype), ghosts).flags.c_contiguous:
-        raise Untranslatable("a result that does not lie in order")
+        raise Untranslatable("a result that is not contiguous")

@@ -106,7 +106,7 @@ def callback(i: Do, args: Sequence[Any], type: str) -> tuple[Callback, tuple[Ope
         if not isinstance(x, Symbolic):
             known.append(x)
         elif x.ndim and (isinstance(x.source, Number) or not x.is_certain):
-            raise Untranslatable(f"`{i.op}` of what may lie otherwise")
+            raise Untranslatable(f"`{i.op}` of an array that may have another layout")
         elif isinstance(x.source, Number):
             operands.append(x.source)
             known.append(Reader(x.type, SIZES[x.type]))
@@ -117,5 +117,5 @@ def callback(i: Do, args: Sequence[Any], type: str) -> tuple[Callback, tuple[Ope
     _, shape = dtype_and_shape(i.target.type)
     made = Callback(function(i, frozenset()), known, shape, type)
     if not made.is_in_order():
-        raise Untranslatable(f"`{i.op}` gives what does not lie in order")
+        raise Untranslatable(f"`{i.op}` returns an array that is not contiguous")
     return made, tuple(operands)

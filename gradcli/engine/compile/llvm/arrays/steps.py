@@ -141,7 +141,7 @@ class Steps:
     def number(self, number: Number) -> Symbolic:
         """The symbol of a number, which compiled code knows when it runs."""
         if number.type not in DTYPES:
-            raise Untranslatable("a number that is none of 64 bits")
+            raise Untranslatable("a number that does not have 64 bits")
         return Symbolic(self, number, np.empty((), DTYPES[number.type]))
 
     def map(self, function: Any, args: Sequence[Any], types: tuple[str, ...]) -> Symbolic:
@@ -167,7 +167,7 @@ class Steps:
             x = x.item()
         found = constant(x)
         if found is None:
-            raise Untranslatable("an argument that is no number of 64 bits")
+            raise Untranslatable("an argument that is not a number of 64 bits")
         return self.number(found)
 
     def _held(self, x: Any) -> Symbolic:
@@ -210,13 +210,13 @@ class Steps:
         ):
             return
         if not all(x.is_certain for x in symbols):
-            raise Untranslatable("arrays that may lie otherwise")
+            raise Untranslatable("arrays that may have another layout")
         ghosts = [x.ghost for x in symbols]
         flags = [["readonly"]] * len(ghosts) + [["writeonly", "allocate"]]
         dtypes = [None] * len(ghosts) + [np.dtype(np.bool_)]
         made = np.nditer([*ghosts, None], [], flags, dtypes).operands[-1]  # type: ignore[arg-type]
         if not made.flags.c_contiguous:
-            raise Untranslatable("a result that does not lie in order")
+            raise Untranslatable("a result that is not contiguous")
 
     def fold(self, function: Any, x: Symbolic, axis: Any, keepdims: Any) -> Symbolic:
         """The array reduced along some dimensions, or along all if `axis` is None."""
@@ -224,11 +224,11 @@ class Steps:
         if x.type != type_:
             raise Untranslatable(f"`{function.__name__}` along dimensions of {x.type}")
         if not isinstance(x.source, Node) or not x.ndim or min(x.ghost.strides) < 0:
-            raise Untranslatable("a sum of what lies nowhere, or backwards")
+            raise Untranslatable("a sum of an array without memory or with negative strides")
         if function is np.add and x.ndim > 1 and not x.ghost.flags.c_contiguous:
-            raise Untranslatable("a sum of what does not lie in order")
+            raise Untranslatable("a sum of an array that is not contiguous")
         if not x.is_certain and x.ndim > 1 and axis is not None:
-            raise Untranslatable("a sum of what may lie otherwise")
+            raise Untranslatable("a sum of an array that may have another layout")
         axes = range(x.ndim) if axis is None else axis if type(axis) is tuple else (axis,)
         taken = tuple(sorted({int(k) % x.ndim for k in axes}))
         kept = [1 if k in taken else n for k, n in enumerate(x.shape) if keepdims or k not in taken]
@@ -251,7 +251,7 @@ class Steps:
 
     def _laid(self, x: Symbolic) -> Part:
         if not x.is_certain:
-            raise Untranslatable("a product of what may lie otherwise")
+            raise Untranslatable("a product of an array that may have another layout")
         if isinstance(x.source, Node):
             return x.part()
         node = self.copy(self.number(x.source), Node(x.type, (1,))).node
@@ -350,7 +350,7 @@ class Symbolic(Noted):
 
     def copy(self, order: str = "C") -> Symbolic:
         if not self.ghost.copy(order).flags.c_contiguous:
-            raise Untranslatable("a copy that does not lie in order")
+            raise Untranslatable("a copy that is not contiguous")
         return self.steps.whole(self.steps.copy(self, Node(self.type, self.shape)).node)
 
     def __setitem__(self, index: Any, value: Any) -> None:
@@ -397,7 +397,7 @@ class Symbolic(Noted):
 def _where(steps: Steps, test: Any, *ways: Any) -> Symbolic:
     symbols = [steps.symbol(x) for x in (test, *ways)]
     if len(symbols) != 3 or symbols[0].type != "bool":
-        raise Untranslatable("a choice of what is known")
+        raise Untranslatable("a choice between known values")
     dtype = np.result_type(*(x.dtype for x in symbols[1:]))
     if dtype not in TYPE_OF:
         raise Untranslatable("a choice of numbers of several types")
@@ -415,7 +415,7 @@ def _filled(value: float) -> Callable[..., Symbolic]:
             return steps.whole(steps.copy(spread, Node(x.type, shape)).node)
         if x.ghost.flags.c_contiguous or x.ndim == 1:
             return number.shown(np.broadcast_to(number.ghost, x.shape))
-        raise Untranslatable("a result that does not lie in order")
+        raise Untranslatable("a result that is not contiguous")
 
     return like
 
@@ -442,7 +442,7 @@ def _folded(function: Any) -> Callable[..., Symbolic]:
 def _joined(steps: Steps, parts: Sequence[Any], axis: int = 0) -> Symbolic:
     symbols = [steps.symbol(x) for x in parts]
     if any(not x.ghost.flags.c_contiguous for x in symbols if x.ndim > 1) or not symbols[0].ndim:
-        raise Untranslatable("parts that do not lie in order")
+        raise Untranslatable("parts that are not contiguous")
     if len({x.type for x in symbols}) > 1:
         raise Untranslatable("parts of several types")
     shape = [*symbols[0].shape]

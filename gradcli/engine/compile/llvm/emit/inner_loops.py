@@ -102,12 +102,12 @@ class Noted(NDArrayOperatorsMixin):
         return self.cast(TYPE_OF[np.dtype(dtype)])
 
     def __bool__(self) -> bool:
-        raise Untranslatable("a value decides what is done")
+        raise Untranslatable("a branch depends on a value")
 
     def __array__(self, *_: Any, **__: Any) -> Any:
         raise Untranslatable("an array is made")
 
     def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **options: Any) -> Any:
         if method != "__call__" or options:
-            raise Untranslatable(f"`{ufunc.__name__}` is called otherwise than for its value")
+            raise Untranslatable(f"`{ufunc.__name__}` is called with options or by a method")
         return self.done(ufunc, args)

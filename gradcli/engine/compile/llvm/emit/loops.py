@@ -82,9 +82,9 @@ class Loops:
         except Untranslatable:
             raise
         except Exception as error:
-            raise Untranslatable(f"it is no function of single elements: {error}") from None
+            raise Untranslatable(f"it is not a function of single elements: {error}") from None
         if not isinstance(found, _Traced):
-            raise Untranslatable("it is no function of its arguments")
+            raise Untranslatable("it is not a function of its arguments")
         return found.number
 
     def done(self, w: Writer, ufunc: Any, args: Sequence[Number], wide: Sequence[bool]) -> Number:
@@ -167,7 +167,7 @@ def _is(w: Writer, x: Number, known: float) -> str:
 def _said(x: Any) -> Number:
     found = x if isinstance(x, Number) else constant(x)
     if found is None or found.type not in DTYPES:
-        raise Untranslatable("an argument that is no number of 64 bits")
+        raise Untranslatable("an argument that is not a number of 64 bits")
     return found
 
 
@@ -222,7 +222,7 @@ class _Traced(Noted):
         test, *ways = args
         first = next((x for x in ways if isinstance(x, _Traced)), None)
         if first is None or not isinstance(test, _Traced) or test.number.type != "bool":
-            raise Untranslatable("a choice of what is known")
+            raise Untranslatable("a choice between known values")
         a, b = (first._operand(x).number for x in ways)
         if a.type != b.type:
             raise Untranslatable("a choice of numbers of several types")

@@ -24,7 +24,7 @@ class Machine:
 
     def __init__(self, text: str, effort: int) -> None:
         if ctypes.sizeof(ctypes.c_void_p) != _POINTER:
-            raise NotCompilable("machine code is for processors of 64 bits")
+            raise NotCompilable("machine code needs a 64-bit processor")
         _prepare()
         module = llvm.parse_assembly(text)
         target = llvm.Target.from_default_triple().create_target_machine(

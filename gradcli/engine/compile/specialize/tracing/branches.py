@@ -121,9 +121,9 @@ class Merge:
                 slots = {k for k, v in way.slots.items() if k in read and holds(v, x)}
                 several.append(slots)
                 if not self._is_new(x) and any(holds(v, x) for v in self.around):
-                    raise self.trace.refused("a leaf is another one on each of two ways")
+                    raise self.trace.refused("a leaf is another one on each of two paths")
             if several[0] != several[1]:
-                raise self.trace.refused("a leaf is another one on each of two ways")
+                raise self.trace.refused("a leaf is another one on each of two paths")
 
     def end(self) -> None:
         """Emit the branch."""
@@ -172,7 +172,7 @@ class Merge:
             return tuple(self.merged(x, y, name) for x, y in zip(a, b, strict=True))
         if type(a) is type(b) and is_known(a) and is_known(b) and a == b:
             return a
-        return Conflict(f"{name} holds something else on each of two ways")
+        return Conflict(f"{name} holds something else on each of two paths")
 
     def _number(self, a: Any, b: Any) -> Any:
         """Merge numbers of one type."""
@@ -229,7 +229,7 @@ class Merge:
         if isinstance(a, (Cell, list)) and self._is_new(a):
             return self._pair(a, DEAD, lambda: self._kept(a, way))
         if isinstance(a, Transform) or (isinstance(a, Closure) and self._is_inner(a)):
-            return Conflict("a function is made on one of two ways")
+            return Conflict("a function is made on one of two paths")
         return a
 
     def _is_stale(self, x: Cell, way: int) -> bool:
@@ -255,10 +255,10 @@ class Merge:
             way.held(x) for way, x in zip(self.ways, (a, b), strict=True)
         )
         if leaf is not is_other_leaf or grad is not None or other_grad is not None:
-            return Conflict("a tensor has a gradient on one of two ways")
+            return Conflict("a tensor has a gradient on one of two paths")
         number, _, _, visible, saved = self._contents(a, b)
         if not is_number(number):
-            return Conflict("a tensor is of another dtype on each of two ways")
+            return Conflict("a tensor is of another dtype on each of two paths")
         made = self.trace.cell(number, visible=visible)
         made.saved, made.leaf = saved, leaf
         if leaf and self.trace.graph is not None:
@@ -277,7 +277,7 @@ class Merge:
             pairs = zip(x[:CONTENTS], y[:CONTENTS], strict=True)
             return (*(self.merged(p, q, "a tensor") for p, q in pairs), *flags(x, y))
         if len(x) != len(y):
-            raise self.trace.refused("a list gets another length on a way that is taken by values")
+            raise self.trace.refused("a list gets another length on a path that depends on values")
         return tuple(self.merged(p, q, "an item") for p, q in zip(x, y, strict=True))
 
     def _pair(self, a: Any, b: Any, make: Callable[[], Any]) -> Any:
@@ -289,7 +289,7 @@ class Merge:
                     if isinstance(cell, Cell):
                         cell.let_go()
                     else:
-                        raise self.trace.refused("two lists are one on one of two ways")
+                        raise self.trace.refused("two lists are one on one of two paths")
             self._known[key] = make()
         return self._known[key]
 

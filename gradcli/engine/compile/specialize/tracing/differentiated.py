@@ -114,7 +114,7 @@ class Followed:
             return Vector(tuple(at), value.shape, None, self._trace, dense=True)
         number = number_in(value)
         if not is_number(number):
-            raise self._trace.refused("a derivative by what is no number")
+            raise self._trace.refused("a derivative by a value that is not a number")
         if not is_floating(number_type(number)):
             number = number_in(ops.mul(value, 1.0))
         made = self._point_at(number)

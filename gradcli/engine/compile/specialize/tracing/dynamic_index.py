@@ -27,7 +27,7 @@ def picked(trace: Trace, items: Any, index: Symbol) -> Any:
         return trace.do(ops.row, [items, index], {})
     if isinstance(items, Vector):
         if len(items.shape) != 1:
-            raise trace.refused("a row is taken at a place that is known only when it runs")
+            raise trace.refused("a row is taken at a place known only at run time")
         at = _place(trace, index, len(items.numbers))
         number = _one(
             trace,
@@ -37,7 +37,7 @@ def picked(trace: Trace, items: Any, index: Symbol) -> Any:
         )
         return trace.tensors.made([number], (), items.visible)
     if is_whole(items):
-        raise trace.refused("an item is taken by what is known only when it runs")
+        raise trace.refused("an item is taken by a value known only at run time")
     _check(trace, items)
     at = _place(trace, index, len(items))
     return _one(trace, at, range(len(items)), lambda k: items[k])
@@ -52,13 +52,13 @@ def put(trace: Trace, items: list[Any], index: Symbol, value: Any) -> list[Any]:
 
 def _check(trace: Trace, items: Sequence[Any]) -> None:
     if not all(map(is_number, items)) or len({number_type(x) for x in items}) != 1:
-        raise trace.refused("an item at a place that is known only when it runs is no number")
+        raise trace.refused("an item at a place known only at run time is not a number")
 
 
 def _place(trace: Trace, index: Symbol, count: int) -> Any:
     """Return an index counted from the beginning; the code bails out if it is out of range."""
     if number_type(index) != "int" or not 0 < count <= MOST:
-        raise trace.refused("an item is taken by what is known only when it runs")
+        raise trace.refused("an item is taken by a value known only at run time")
     at = ops.where(ops.lt(index, 0), ops.add(index, count), index)
     trace.leave(ops.logical_or(ops.lt(at, 0), ops.ge(at, count)), "an index is out of range")
     return at

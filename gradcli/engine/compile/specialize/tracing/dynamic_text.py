@@ -46,7 +46,7 @@ class Texts:
             return [number for item in value for number in self._numbers(item)]
         if type(value) in NUMBERS or value is None or isinstance(value, str):
             return []
-        raise self._trace.refused("a text is made of what is no number")
+        raise self._trace.refused("a text is made of a value that is not a number")
 
 
 class _Kept:

@@ -84,7 +84,7 @@ class Graph:
         if isinstance(value, Cell) and value.whole and value.base and value.base[0] is x:
             return  # as `x.data += 1` does at last
         if not isinstance(value, Cell) or number_type(value.number) != number_type(x.number):
-            raise trace.refused("`data` is set to what is no tensor of the same type")
+            raise trace.refused("`data` is set to another type of value")
         if x.frozen or value.frozen:
             raise trace.refused("`data` is set where others may hold the memory")
         trace.touch(x)
@@ -150,16 +150,16 @@ class Graph:
         roots, given = self._roots(outputs, weights)
         found = self.gradients(roots, given, self._cells(inputs), self._is_kept(retain_graph))
         if None in found and allow_unused is not True:
-            raise self._trace.refused("a result does not depend on what it is differentiated by")
+            raise self._trace.refused("a result does not depend on the differentiated inputs")
         return tuple(found)
 
     def _hold_plain(self, create_graph: Any) -> None:
         if create_graph is not False:
-            raise self._trace.refused("a pass back is recorded")
+            raise self._trace.refused("a backward pass is recorded")
 
     def _is_kept(self, retain_graph: Any) -> bool:
         if retain_graph is not None and type(retain_graph) is not bool:
-            raise self._trace.refused("whether a graph is kept is known only when it runs")
+            raise self._trace.refused("whether a graph is kept is known only at run time")
         return retain_graph is True
 
     def _cells(self, given: Any) -> list[Cell]:

@@ -222,7 +222,7 @@ class Vectors:
         if len(several) < 2 or a.shape != b.shape or {a.type, b.type} != {"float"}:
             raise self.refused("a product that is none of two vectors of floats")
         if not (a.dense and b.dense):
-            raise self.refused("a product of vectors that may lie with gaps")
+            raise self.refused("a product of vectors that may not be contiguous")
         number = ops.inner_product(*a.numbers, *b.numbers)
         seen = (a.visible, b.visible)
         return self._trace.cell(number, visible=None if None in seen else any(seen))

@@ -97,7 +97,7 @@ class Cell(Carrier):
         return self._builder.do(op, args, params)
 
     def __array__(self, *args: Any, **named: Any) -> Any:
-        raise NotCompilable("an op looks at what is known only when it runs", self._builder.span)
+        raise NotCompilable("an op looks at a value known only at run time", self._builder.span)
 
 
 class Vector(Carrier):

@@ -7,13 +7,12 @@ each row of columns. Inputs and results are words of 8 bytes. Both take the addr
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from gradcli.cpython import Room
 from gradcli.engine.compile.llvm.emit import state
 from gradcli.engine.compile.llvm.emit.body import Body, read_word, slot, write_word
 from gradcli.engine.compile.llvm.emit.primitives import Primitives
-from gradcli.engine.compile.llvm.emit.writer import IN_MEMORY, RARE, Number, Writer
+from gradcli.engine.compile.llvm.emit.writer import RARE, Number, Writer
 from gradcli.engine.compile.scalar.errors import Untranslatable
 from gradcli.engine.compile.typed import (
     Block,
@@ -28,9 +27,6 @@ from gradcli.engine.compile.typed import (
     type_of,
 )
 from gradcli.engine.compile.walk import has_arrays
-
-if TYPE_CHECKING:
-    from gradcli.engine.compile.llvm.arrays.body import ArrayBody
 
 _FRAMES = 8  # Python's recursion limit in nested blocks
 _EACH = 8  # elements of an array that take as long as a line
@@ -68,12 +64,15 @@ class Module:
     def __init__(self, program: Program) -> None:
         self.primitives = Primitives()
         depth, stacks = _survey(program.block)
-        arrays = None
+        body: Body
         try:
             with Room(_FRAMES * depth + 1000):
                 if has_arrays(program):
-                    arrays = _with_arrays(self.primitives, stacks, program)
-                body = arrays or Body(self.primitives, stacks)
+                    from gradcli.engine.compile.llvm.arrays.body import ArrayBody
+
+                    body = ArrayBody(self.primitives, stacks, program)
+                else:
+                    body = Body(self.primitives, stacks)
                 lines = body.function(program)
         except Untranslatable as error:
             raise NotCompilable(f"no machine code of {error}") from None
@@ -82,16 +81,16 @@ class Module:
         self.stacks = len(stacks)
         self.length = len(lines)
         self.tells = body.tells
-        self.work = arrays.work // _EACH if arrays else 0
-        self.memory = arrays.memory.size if arrays else 0
-        self.entries = arrays.entries if arrays else {}
-        self.callbacks = arrays.callbacks if arrays else []
+        self.work = body.work // _EACH
+        self.memory = body.size
+        self.entries = body.entries
+        self.callbacks = body.callbacks
         self.text = "\n".join(
             [
                 *(f"declare {intrinsic}" for intrinsic in _INTRINSICS),
                 *(self.primitives.loops.lines if self.primitives.loops else ()),
                 *self.primitives.lines,
-                *(arrays.lines if arrays else ()),
+                *body.lines,
                 *lines,
                 *_rows(program),
                 '!0 = !{!"branch_weights", i32 1, i32 1048575}',
@@ -113,12 +112,6 @@ def text(program: Program) -> str:
         return names.setdefault(found[0], f"@outside{len(names)}")
 
     return re.sub(r"inttoptr \(i64 \d+ to ptr\)", named, Module(program).text)
-
-
-def _with_arrays(primitives: Primitives, stacks: dict[int, int], program: Program) -> ArrayBody:
-    from gradcli.engine.compile.llvm.arrays.body import ArrayBody
-
-    return ArrayBody(primitives, stacks, program)
 
 
 def _survey(block: Block) -> tuple[int, dict[int, int]]:
@@ -196,4 +189,5 @@ def _cell(w: Writer, type: str, column: str) -> Number:
 
 def _place(w: Writer, type: str, column: str) -> str:
     """The address of the row's number in a column."""
-    return w.put(f"getelementptr {IN_MEMORY[type]}, ptr {column}, i64 %row")
+    held = "i8" if type == "bool" else "i64"
+    return w.put(f"getelementptr {held}, ptr {column}, i64 %row")

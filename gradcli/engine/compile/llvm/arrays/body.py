@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from gradcli.engine.compile.llvm.arrays import moves as array_moves
-from gradcli.engine.compile.llvm.arrays.callbacks import Callback, callback
+from gradcli.engine.compile.llvm.arrays.callbacks import callback
 from gradcli.engine.compile.llvm.arrays.maps import Maps
 from gradcli.engine.compile.llvm.arrays.plan import Memory, Unit, units
 from gradcli.engine.compile.llvm.arrays.steps import (
@@ -65,23 +65,11 @@ _LINE = 64  # bytes: alignment of arrays in an entry of a stack
 
 
 class ArrayBody(Body):
-    """Emits the function `call` of a program with arrays.
-
-    Fields:
-        lines: the text of the functions that do the steps.
-        memory: the memory of a call.
-        entries: the bytes of each entry of a stack with arrays, by the stack's number.
-        work: about how many elements a call computes.
-        callbacks: the steps that Python does.
-    """
+    """Emits the function `call` of a program with arrays. `memory` is the memory of a call."""
 
     def __init__(self, primitives: Primitives, stacks: dict[int, int], program: Program) -> None:
         super().__init__(primitives, stacks)
-        self.lines: list[str] = []
         self.memory = Memory()
-        self.entries: dict[int, int] = {}
-        self.work = 0
-        self.callbacks: list[Callback] = []
         self._done_here = 0
         self._room = self._hole = 0
         self._names: dict[str, str] = {}
@@ -101,6 +89,10 @@ class ArrayBody(Body):
         self._doubtful_places: set[tuple[int, int]] = set()
 
     # --- the whole ---------------------------------------------------------------------
+
+    @property
+    def size(self) -> int:
+        return self.memory.size
 
     def enter(self) -> None:
         self.w.do(f"%memory = load ptr, ptr {slot(self.w, '%state', state.ARENA)}")
@@ -294,7 +286,8 @@ class ArrayBody(Body):
         """Collect the steps of an op on arrays: its NumPy function runs on symbols, or Python is
         called.
         """
-        if any(isinstance(x, Value) and self._is_known_later(x) for x in i.args):
+        later = self._unknown.difference(self._symbols)
+        if any(isinstance(x, Value) and x.number in later for x in i.args):
             self._flush()
         args = [self._argument(x) for x in i.args]
         before = len(self._steps.steps)
@@ -336,9 +329,6 @@ class ArrayBody(Body):
         self._steps.steps.append(Call(target, len(self.callbacks), operands))
         self.callbacks.append(made)
         return self._steps.whole(target)
-
-    def _is_known_later(self, x: Value) -> bool:
-        return x.number in self._unknown and x.number not in self._symbols
 
     def _argument(self, x: Operand | None) -> Any:
         if not isinstance(x, Value):

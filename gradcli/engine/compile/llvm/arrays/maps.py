@@ -34,24 +34,12 @@ def _said(text: str) -> Callable[..., str]:
     return lambda w, t, args: w.put(f"{text} {t} {', '.join(args)}")
 
 
-def _square(w: Writer, t: str, args: Sequence[str]) -> str:
-    return w.put(f"fmul {t} {args[0]}, {args[0]}")
-
-
-def _reciprocal(w: Writer, t: str, args: Sequence[str]) -> str:
-    return w.put(f"fdiv {t} {_splat(w, t, '0x3FF0000000000000')}, {args[0]}")
-
-
 def _intrinsic(name: str) -> Callable[..., str]:
     def call(w: Writer, t: str, args: Sequence[str]) -> str:
         kind = f"v{WIDE}f64" if t.startswith("<") else "f64"
         return w.put(f"call {t} @llvm.{name}.{kind}({t} {args[0]})")
 
     return call
-
-
-def _not(w: Writer, t: str, args: Sequence[str]) -> str:
-    return w.put(f"xor {t} {args[0]}, {_splat(w, t, 'true')}")
 
 
 _FLOAT, _INT, _BOOL = (("float",) * 3, ("int",) * 3, ("bool",) * 3)
@@ -66,11 +54,15 @@ _OWN: dict[tuple[Any, ...], Callable[..., str]] = {
     (np.negative, *_FLOAT[1:]): _said("fneg"),
     (np.absolute, *_FLOAT[1:]): _intrinsic("fabs"),
     (np.sqrt, *_FLOAT[1:]): _intrinsic("sqrt"),
-    (np.square, *_FLOAT[1:]): _square,
-    (np.reciprocal, *_FLOAT[1:]): _reciprocal,
+    (np.square, *_FLOAT[1:]): lambda w, t, args: w.put(f"fmul {t} {args[0]}, {args[0]}"),
+    (np.reciprocal, *_FLOAT[1:]): lambda w, t, args: w.put(
+        f"fdiv {t} {_splat(w, t, '0x3FF0000000000000')}, {args[0]}"
+    ),
     (np.logical_and, *_BOOL): _said("and"),
     (np.logical_or, *_BOOL): _said("or"),
-    (np.logical_not, *_BOOL[1:]): _not,
+    (np.logical_not, *_BOOL[1:]): lambda w, t, args: w.put(
+        f"xor {t} {args[0]}, {_splat(w, t, 'true')}"
+    ),
     (np.isnan, "float", "bool"): lambda w, t, args: w.put(f"fcmp uno {t} {args[0]}, {args[0]}"),
     **{
         (function, type_, type_, "bool"): _said(sign)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from gradcli.engine.compile.llvm.emit import state
 from gradcli.engine.compile.llvm.emit.definitions import Call
 from gradcli.engine.compile.llvm.emit.primitives import Primitives
@@ -30,7 +32,14 @@ _WORD = 8
 
 
 class Body:
-    """Emits the LLVM function `call`."""
+    """Emits the LLVM function `call`.
+
+    Fields:
+        lines: the text of further functions, which do the steps on arrays.
+        entries: the bytes of each entry of a stack with arrays, by the stack's number.
+        work: about how many elements of arrays a call computes.
+        callbacks: the steps on arrays that Python does.
+    """
 
     def __init__(self, primitives: Primitives, stacks: dict[int, int]) -> None:
         self.w = Writer("leave0")
@@ -38,9 +47,18 @@ class Body:
         self.waits = False
         self.tells: list[tuple[int, list[str]]] = []
         self.stacks = stacks
+        self.lines: list[str] = []
+        self.entries: dict[int, int] = {}
+        self.work = 0
+        self.callbacks: list[Callable[[int], bool]] = []
         self._primitives = primitives
         self._numbers: dict[int, Number] = {}
         self._reached = {0}
+
+    @property
+    def size(self) -> int:
+        """The bytes that a call needs for arrays."""
+        return 0
 
     def function(self, program: Program) -> list[str]:
         w = self.w

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from gradcli.cpython import Uncollected
 from gradcli.engine.compile.backends import has_machine_code
 from gradcli.engine.compile.typed import NotCompilable, Program
@@ -37,7 +39,7 @@ def stage(loaded: Loaded, request: Request, name: str) -> str:
     check_complete(request.inputs, loaded.program)
     try:
         with Uncollected():
-            return coded(loaded, lowering(_question(request)), request, _TEXTS[name])[1]
+            return coded(loaded, lowering(_question(request)), request, _printer(name))[1]
     except NotCompilable as error:
         place = loaded.place(request.of) if error.span is None else (loaded.source, error.span)
         help = "gradcli interprets what cannot be compiled"
@@ -63,22 +65,12 @@ def _sample(i: Input) -> Given:
     return Given(np.ones(sizes) if sizes else 1.0, f"a sample of `{i.name}`")
 
 
-def _typed(program: Program) -> str:
-    from gradcli.engine.compile.text import text
-
-    return text(program)
-
-
-def _python(program: Program) -> str:
-    from gradcli.engine.compile.python.code import text
-
-    return text(program)
-
-
-def _llvm(program: Program) -> str:
-    from gradcli.engine.compile.llvm.lower import text
-
-    return text(program)
-
-
-_TEXTS = {"typed": _typed, "python": _python, "llvm": _llvm}
+def _printer(name: str) -> Callable[[Program], str]:
+    """The function that prints a stage."""
+    if name == "typed":
+        from gradcli.engine.compile.text import text
+    elif name == "python":
+        from gradcli.engine.compile.python.code import text
+    else:
+        from gradcli.engine.compile.llvm.lower import text
+    return text

@@ -301,17 +301,15 @@ class _Needed:
         if not places and not body and not self._has(i.turns):
             return None
         again, *nexts = i.body.results
+        params = [(k, i.params[k]) for k in places]
         return Loop(
             i.span,
             tuple([i.targets[k] for k in places]),
             i.turns,
-            tuple([i.params[k] for k in places]),
-            tuple([self._initial(i, k) for k in places]),
+            tuple([p for _, p in params]),
+            tuple([i.initial[k] if self._has(p) else nothing(p.type) for k, p in params]),
             Block(body, (again, *[nexts[k] for k in places])),
         )
-
-    def _initial(self, i: Loop, k: int) -> Operand:
-        return i.initial[k] if self._has(i.params[k]) else nothing(i.params[k].type)
 
     def _of_stack(self, stack: int, count: int) -> list[int]:
         return [k for k in range(count) if (stack, k) in self._places]

@@ -31,7 +31,7 @@ from gradcli.engine.tape.tensor import (
     share,
 )
 from gradcli.engine.values.carrier import SCALAR, like_of
-from gradcli.engine.values.data import Data, np
+from gradcli.engine.values.data import np
 from gradcli.engine.values.memory import in_order
 
 Function: TypeAlias = Callable[..., Any]
@@ -300,7 +300,10 @@ def _one_call(op: Op, params: Mapping[str, Any]) -> Function | None:
 
 def _is_usual(result: Any) -> bool:
     """Whether a plan can be made of what has this result."""
-    return type(result) is Tensor and _is_double(result.data)
+    if type(result) is not Tensor:
+        return False
+    data = result.data
+    return type(data) is float or (type(data) is np.ndarray and bool(data.dtype.char == "d"))
 
 
 def _are_few(args: Sequence[Any], result: Tensor) -> bool:
@@ -329,10 +332,6 @@ def _parts(
     taken, constants_ = found
     steps = [(part(inner, given), places) for inner, places, given in taken]
     return Parts(steps, dict(constants_))
-
-
-def _is_double(x: Data) -> bool:
-    return type(x) is float or (type(x) is np.ndarray and bool(x.dtype.char == "d"))
 
 
 def key_of(params: Mapping[str, Any]) -> Any:

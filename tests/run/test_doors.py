@@ -69,7 +69,7 @@ def test_code_agrees_on_what_elements_are(text):
     [
         ("jax.lax.scan(lambda c, x: (c, x), 0, (jnp.ones(5), jnp.ones(4)))", "got 4 and 5"),
         ("jax.lax.scan(lambda c, x: (c, x), 0, {'a': jnp.ones(5), 'b': jnp.ones(4)})", "4 and 5"),
-        ("jax.tree.map(lambda a, b: a, [1, 2], [1])", "trees of one form"),
+        ("jax.tree.map(lambda a, b: a, [1, 2], [1])", "trees of one structure"),
         ("jax.tree_util.tree_unflatten(jax.tree.flatten([1, 2])[1], [1])", "do not fill the tree"),
         ("jax.custom_vjp(3)", "takes a function"),
     ],

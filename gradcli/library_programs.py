@@ -66,7 +66,7 @@ def index() -> str:
 
 
 def _names_later(path: Path) -> bool:
-    """Whether objects of a module have attributes whose names are known only at run time, which
+    """True if objects of a module have attributes whose names are known only at run time, which
     are those that it puts into their `__dict__`.
     """
     return any(sets_by_key(node) for node, _, _ in walk(_read(path)[1]))

@@ -120,7 +120,7 @@ class _Validator:
                 yield from self.bound(i, here)
 
     def knows(self, name: str) -> bool:
-        """Whether there is a built-in, or one that a method ending in `_` does in place."""
+        """True if there is a built-in, or one that a method ending in `_` does in place."""
         return name in self.signatures or name.removesuffix("_") in self.signatures
 
     def bound(self, i: ir.Apply | ir.Inplace, here: str) -> Iterator[str]:

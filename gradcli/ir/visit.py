@@ -49,7 +49,7 @@ def instructions(body: Sequence[ir.Instruction]) -> Iterator[ir.Instruction]:
 
 
 def is_generator(function: ir.Function) -> bool:
-    """Whether a call of a function makes a generator."""
+    """True if a call of a function makes a generator."""
     return any(isinstance(i, (ir.Emit, ir.EmitAll)) for i in instructions(function.body))
 
 

@@ -45,7 +45,7 @@ class Jit:
 
     @cached_property
     def _has_loops(self) -> bool:
-        """Whether nobody knows before how long a run takes."""
+        """True if nobody knows before how long a run takes."""
         return any(isinstance(i, (For, While)) for i in everything(self._loaded.program))
 
     @cached_property
@@ -155,7 +155,7 @@ class Jit:
         return found
 
     def _begun(self, key: Key, question: Question, request: Request) -> tuple[bool, Any]:
-        """Whether interpreting has come to an end before there was code, and the answer if it has.
+        """True if interpreting has come to an end before there was code, and the answer if it has.
         Until then nothing is printed.
         """
         from gradcli.engine.static.turns import known_steps
@@ -179,7 +179,7 @@ class Jit:
                 trial.settle()
 
     def _can_be_made(self, key: Key, question: Question, request: Request) -> bool:
-        """Whether there is code for a question, asked in the middle of a run."""
+        """True if there is code for a question, asked in the middle of a run."""
         outer = QUESTION.printing, QUESTION.default_dtype
         QUESTION.printing, QUESTION.default_dtype = None, "float64"
         try:
@@ -237,7 +237,7 @@ def _key(question: str, request: Request) -> Key:
 
 
 def _ends_soon(request: Request) -> bool:
-    """Whether there may be no time or steps to make code for, or the last values at the limit are
+    """True if there may be no time or steps to make code for, or the last values at the limit are
     wanted, which only a run that is interpreted tells.
     """
     seconds, steps = request.options.limits.seconds, request.options.limits.steps

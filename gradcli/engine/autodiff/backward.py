@@ -234,7 +234,7 @@ class _LookCloser(Exception):
 
 
 def _has_nan(c: Any) -> bool:
-    """Whether a cotangent has a nan, of a node with several results one of them."""
+    """True if a cotangent has a nan, of a node with several results one of them."""
     if type(c) is float:
         return isnan(c)
     from gradcli.engine.values.batch import has_nan
@@ -399,7 +399,7 @@ def _add(pending: dict[Any, Any], node: Any, index: int, c: Any) -> None:
 
 
 def _has_become_nan(node: Node, g: Any, pulled: Sequence[Any]) -> bool:
-    """Whether a cotangent has become nan beside a slope that an op has multiplied it by. Of numbers
+    """True if a cotangent has become nan beside a slope that an op has multiplied it by. Of numbers
     only zero and infinity become nan.
     """
     if not isinstance(node, OpNode) or not node.op.derivatives.scales:

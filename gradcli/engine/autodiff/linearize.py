@@ -57,7 +57,7 @@ class Linearized:
 
     @property
     def hooked(self) -> bool:
-        """Whether a hook stands between outputs and points: forward mode does not run it."""
+        """True if a hook stands between outputs and points: forward mode does not run it."""
         return any(node.hooks is not None for node in self._paths.live)
 
     # --- products ----------------------------------------------------------------------

@@ -86,7 +86,7 @@ def visible(roots: Iterable[Node]) -> Paths:
 
 
 def lead_elsewhere(roots: Iterable[Node], points: Collection[Node]) -> bool:
-    """Whether roots were made from anything that may be differentiated beside the points."""
+    """True if roots were made from anything that may be differentiated beside the points."""
     oldest = min((point.seq for point in points), default=0)
     seen = set(roots)
     stack = list(seen)

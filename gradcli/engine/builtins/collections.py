@@ -188,7 +188,7 @@ next_: Op = python_host(
 
 
 def _is_gone_through(value: Any) -> bool:
-    """Whether a value is gone through as Python does; a list of lists is a tensor."""
+    """True if a value is gone through as Python does; a list of lists is a tensor."""
     if type(value) is list:
         return not (value and all(type(item) is list for item in value))
     return value is not None and not isinstance(value, Tensor) and type(value) not in NUMBERS
@@ -308,7 +308,7 @@ hash_: Op = python_host(
 
 
 def _attribute(session: Any, value: Any, name: Any) -> tuple[bool, Any]:
-    """Whether a value has an attribute, and the attribute."""
+    """True if a value has an attribute, and the attribute."""
     from gradcli.engine.run.language import attributes
     from gradcli.engine.run.session import exceptions
     from gradcli.errors import RunError

@@ -44,7 +44,7 @@ def _checked(name: str, fits: Function) -> Function:
 
 
 def _sum_fits(r: Data, x: Data, y: Data) -> Data:
-    """Whether r has the sign of one of its terms."""
+    """True if r has the sign of one of its terms."""
     return np.greater_equal(np.bitwise_and(np.bitwise_xor(x, r), np.bitwise_xor(y, r)), 0)
 
 
@@ -57,7 +57,7 @@ def _product_fits(r: Data, x: Data, y: Data) -> Data:
 
 
 def _agrees(r: Data, function: Function, about: Data, x: Data, y: Data) -> bool:
-    """Whether the integers r are the function of x and y, which is `about` so much.
+    """True if the integers r are the function of x and y, which is `about` so much.
 
     Far from 64 bits a double tells; near them Python's integers.
     """

@@ -125,5 +125,5 @@ def unfit(args: tuple[Data, ...], error: ValueError) -> Exception:
 
 
 def integral(*args: Data) -> bool:
-    """Whether all operands are ints or bools."""
+    """True if all operands are ints or bools."""
     return all(type(a) is not float if type(a) in NUMBERS else a.dtype.kind in "ib" for a in args)

@@ -138,7 +138,7 @@ def bind(
 
 
 def needs_no_binding(op: Op) -> bool:
-    """Whether exactly its arguments, given by place, are all that a call of the op has to give."""
+    """True if exactly its arguments, given by place, are all that a call of the op has to give."""
     if op.host.call is not None or op.variadic or op.order:
         return False
     return all(v is not REQUIRED and not k.startswith("*") for k, v in op.params.items())

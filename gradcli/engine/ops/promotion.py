@@ -119,7 +119,7 @@ def in_one_precision(
 
 
 def is_number(value: Any) -> bool | None:
-    """Whether a value is one of Python's numbers; None where that is not known."""
+    """True if a value is one of Python's numbers; None where that is not known."""
     if isinstance(value, Carrier):
         return value.is_number
     return type(value) in NUMBERS

@@ -149,7 +149,7 @@ def _widened(values: Sequence[Any], out: Any) -> Sequence[Any]:
 
 
 def _is_double(out: Any) -> bool:
-    """Whether a result, or one of several, is of float64."""
+    """True if a result, or one of several, is of float64."""
     if type(out) is tuple:
         return any(map(_is_double, out))
     return out is not None and dtype_of(out) == "float64"

@@ -91,7 +91,7 @@ def elaborate(
 
 
 def _may_be_object(i: ir.Instruction) -> bool:
-    """Whether an instruction makes a class, or takes what the library has."""
+    """True if an instruction makes a class, or takes what the library has."""
     made = isinstance(i, ir.DefineClass)
     return made or any(isinstance(operand, ir.Imported) for operand in visit.operands(i))
 
@@ -494,7 +494,7 @@ class _Walk:
         return _Turn(ways, ends, breaks, tested, truth)
 
     def _enters(self, i: ir.For | ir.While, slots: Slots) -> Any:
-        """Whether a loop's body is gone through at least once; UNSURE if that is not known."""
+        """True if a loop's body is gone through at least once; UNSURE if that is not known."""
         if isinstance(i, ir.For):
             return UNSURE
         slots.push()

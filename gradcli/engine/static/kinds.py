@@ -168,7 +168,7 @@ def example(value: Any) -> Any:
 
 
 def identical(left: Any, right: Any, name: str) -> Any:
-    """Whether two values are one, where one of them is None."""
+    """True if two values are one, where one of them is None."""
     nones = [isinstance(v, Value) and v.known is None for v in (left, right)]
     if any(nones):
         other = left if nones[1] else right
@@ -209,7 +209,7 @@ def parts(value: Any) -> list[Any] | None:
 
 
 def is_text(value: Any) -> bool:
-    """Whether a value is a string that is known."""
+    """True if a value is a string that is known."""
     return isinstance(value, Value) and type(value.known) is str
 
 

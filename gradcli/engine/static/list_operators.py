@@ -90,12 +90,12 @@ class ListOperators:
 
 
 def _is_sure(value: Any) -> bool:
-    """Whether it is known whether a value is a list."""
+    """True if it is known whether a value is a list."""
     return not isinstance(value, Value) or value.kind is not None or value.shape is not None
 
 
 def _holds_numbers(x: List) -> Any:
-    """Whether a list holds numbers and nothing else, UNSURE if that is not known."""
+    """True if a list holds numbers and nothing else, UNSURE if that is not known."""
     kinds = {item.kind if isinstance(item, Value) else "other" for item in x.any}
     if not kinds or kinds - {None, "number"}:
         return False

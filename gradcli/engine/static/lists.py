@@ -231,7 +231,7 @@ def is_small(items: Sequence[Any]) -> bool:
 
 
 def _may_hold(holder: List, item: Any) -> bool:
-    """Whether a list may be known to hold an item: not one in which it is itself."""
+    """True if a list may be known to hold an item: not one in which it is itself."""
     if isinstance(item, Value):
         return True
     return is_small([item]) and not _is_in(holder, item)

@@ -36,18 +36,18 @@ def sees_recording(program: ir.Program) -> bool:
 
 
 def _has_format(i: ir.Instruction) -> bool:
-    """Whether an instruction has a text that `%` may put values into."""
+    """True if an instruction has a text that `%` may put values into."""
     texts = (o.value for o in visit.operands(i) if isinstance(o, ir.Const))
     return any(type(text) is str and "%" in text for text in texts)
 
 
 def _fills(i: ir.Instruction) -> bool:
-    """Whether an instruction may be a `%` of a text."""
+    """True if an instruction may be a `%` of a text."""
     return isinstance(i, (ir.Operator, ir.Augment)) and i.operator == "%"
 
 
 def names_recorded(program: ir.Program) -> bool:
-    """Whether a top-level name may hold what a run records."""
+    """True if a top-level name may hold what a run records."""
     top = frozenset(program.names.values())
     return any(
         not top.isdisjoint(visit.writes(i)) and not _is_plain(i) for i in visit.everything(program)
@@ -55,7 +55,7 @@ def names_recorded(program: ir.Program) -> bool:
 
 
 def _is_plain(i: ir.Instruction) -> bool:
-    """Whether an instruction writes a function, a constant or what is given from outside: a param
+    """True if an instruction writes a function, a constant or what is given from outside: a param
     is a leaf, whatever its default.
     """
     match i:

@@ -79,7 +79,7 @@ _CASTS = {
 
 
 def _is_open(values: Sequence[Any]) -> bool:
-    """Whether one of the values may be of any kind."""
+    """True if one of the values may be of any kind."""
     return any(isinstance(v, Value) and v.kind is None for v in values)
 
 

@@ -121,12 +121,12 @@ def _counted(value: object) -> int | None:
 
 
 def _is_left(loop: ir.For) -> bool:
-    """Whether a loop may end before its last turn."""
+    """True if a loop may end before its last turn."""
     return any(map(_leaves, loop.body))
 
 
 def _leaves(i: ir.Instruction) -> bool:
-    """Whether an instruction may end the turn that it is in, and the loop."""
+    """True if an instruction may end the turn that it is in, and the loop."""
     if isinstance(i, (ir.Break, ir.Return)):
         return True
     inside = (x for block in blocks(i) for x in block)

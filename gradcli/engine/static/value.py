@@ -157,7 +157,7 @@ _KINDS = {
 
 
 def agree(a: Any, b: Any) -> bool:
-    """Whether two constants are one."""
+    """True if two constants are one."""
     return a is b or (type(a) is type(b) and bool(a == b))
 
 

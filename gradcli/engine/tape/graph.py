@@ -210,7 +210,7 @@ class Node:
     )
 
     takes_batches = True
-    """Whether several directions may come at once: no function of the program sees them."""
+    """True if several directions may come at once: no function of the program sees them."""
 
     def __init__(
         self,
@@ -251,7 +251,7 @@ class Node:
 
     @property
     def saves(self) -> bool:
-        """Whether it saved values that its derivative needs."""
+        """True if it saved values that its derivative needs."""
         return False
 
     @property

@@ -666,7 +666,7 @@ def composed(op: Recordable, args: Sequence[Any], params: Mapping[str, Any]) -> 
 
 
 def _lies_on(args: Sequence[Any], view: Tensor) -> bool:
-    """Whether a view is one of an argument."""
+    """True if a view is one of an argument."""
     return any(isinstance(a, Tensor) and a.version is view.version for a in args)
 
 
@@ -846,7 +846,7 @@ def keep_result(node: OpNode, op: Recordable, result: Tensor) -> None:
 
 
 def _narrow(args: Sequence[Any]) -> bool:
-    """Whether float32 is among the arguments."""
+    """True if float32 is among the arguments."""
     return any(type(a) not in SCALARS and dtype_of(a) == "float32" for a in args)
 
 

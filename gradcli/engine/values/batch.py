@@ -121,7 +121,7 @@ def numbers(x: Any) -> Any:
 
 
 def has_nan(x: Any) -> bool:
-    """Whether a cotangent or tangent, or one of several, has an element that is nan."""
+    """True if a cotangent or tangent, or one of several, has an element that is nan."""
     kind = type(x)
     if kind is float:
         return math.isnan(x)

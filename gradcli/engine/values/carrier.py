@@ -17,19 +17,19 @@ class Carrier:
 
     @property
     def is_number(self) -> bool | None:
-        """Whether it is one of Python's numbers, whose dtype gives way to a tensor's; None where
+        """True if it is one of Python's numbers, whose dtype gives way to a tensor's; None where
         that is not known.
         """
         return False
 
     @property
     def recorded(self) -> bool:
-        """Whether what is made of it may be differentiated by it again."""
+        """True if what is made of it may be differentiated by it again."""
         return False
 
     @property
     def in_order(self) -> bool:
-        """Whether its elements are assumed to be contiguous in memory."""
+        """True if its elements are assumed to be contiguous in memory."""
         return True
 
     def apply(self, op: Any, args: Sequence[Any], params: Mapping[str, Any]) -> Any:

@@ -60,7 +60,7 @@ def default_for(x: Data) -> str | None:
 
 
 def can_hold(dtype: str, result: str) -> bool:
-    """Whether a tensor of a dtype can be changed in place to a result of another: floats hold all,
+    """True if a tensor of a dtype can be changed in place to a result of another: floats hold all,
     ints hold bools.
     """
     return _rank(result) <= _rank(dtype)

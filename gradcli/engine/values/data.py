@@ -103,14 +103,14 @@ def dtype_of(x: Any) -> str:
 
 
 def holds_finite(data: Data) -> bool:
-    """Whether plain data holds neither nan nor infinity; what is no data does not."""
+    """True if plain data holds neither nan nor infinity; what is no data does not."""
     if type(data) in NUMBERS:
         return bool(data - data == 0)
     return not hasattr(data, "dtype") or not is_floating(data) or bool(np.isfinite(data).all())
 
 
 def is_floating(x: Data) -> bool:
-    """Whether plain data can carry a gradient: floats of any precision."""
+    """True if plain data can carry a gradient: floats of any precision."""
     kind = type(x)
     return kind is float or (kind not in NUMBERS and x.dtype.kind == "f")
 
@@ -152,7 +152,7 @@ _ORDER = ("float64", "float32", "float16", "int64", "int32", "int16", "int8", "u
 
 
 def is_whole(dtype: str | None) -> bool:
-    """Whether a dtype, if it is known, is of ints or bools: no gradient goes through it."""
+    """True if a dtype, if it is known, is of ints or bools: no gradient goes through it."""
     return dtype is not None and not dtype.startswith("float")
 
 

@@ -32,7 +32,7 @@ class Counters:
 
     @property
     def exact(self) -> bool:
-        """Whether anybody wants all steps and calls counted."""
+        """True if anybody wants all steps and calls counted."""
         limits = self.limits
         wanted = limits.steps is not None or self._patience is not None
         return wanted or limits.depth != MOST_CALLS

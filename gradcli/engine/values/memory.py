@@ -13,7 +13,7 @@ from gradcli.engine.values.data import NUMBERS, Data, np
 
 
 def shares(x: Data, y: Data) -> bool:
-    """Whether two values may lie on one memory; a number lies on none."""
+    """True if two values may lie on one memory; a number lies on none."""
     if type(x) in NUMBERS or type(y) in NUMBERS:
         return False
     if x.base is None is y.base:  # each owns what it lies on
@@ -31,14 +31,14 @@ def _owner(x: Any) -> Any:
 
 
 def overlaps(x: Data) -> bool:
-    """Whether one place in memory stands for several elements, as `expand` makes it."""
+    """True if one place in memory stands for several elements, as `expand` makes it."""
     if type(x) in NUMBERS or not x.size:
         return False
     return any(n > 1 and s == 0 for n, s in zip(x.shape, x.strides, strict=True))
 
 
 def shows_more(x: Data) -> bool:
-    """Whether it has more elements than there are places in memory for them."""
+    """True if it has more elements than there are places in memory for them."""
     return type(x) not in NUMBERS and x.size > 1 and 0 in x.strides
 
 

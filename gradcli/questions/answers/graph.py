@@ -86,7 +86,7 @@ def subject(loaded: Loaded, done: Done, request: Request) -> Subject:
 
 
 def _is_made(value: Any, *, or_leaf: bool) -> bool:
-    """Whether a value was made by what is recorded, or is a leaf."""
+    """True if a value was made by what is recorded, or is a leaf."""
     if type(value) is list:
         return any(_is_made(item, or_leaf=or_leaf) for item in value)
     node = node_of(value) if isinstance(value, Tensor) else None

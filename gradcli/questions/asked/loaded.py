@@ -66,14 +66,14 @@ class Loaded:
 
     @cached_property
     def sees_recording(self) -> bool:
-        """Whether a recorded run may differ from one that is not recorded."""
+        """True if a recorded run may differ from one that is not recorded."""
         from gradcli.engine.static.recording import sees_recording
 
         return sees_recording(self.program)
 
     @cached_property
     def names_recorded(self) -> bool:
-        """Whether a value of a run may have a `grad_fn`."""
+        """True if a value of a run may have a `grad_fn`."""
         from gradcli.engine.static.recording import names_recorded
 
         return names_recorded(self.program)

@@ -157,12 +157,12 @@ class Compiled:
         return _settled(numbers) if _finite(numbers) else None
 
     def _is_too_large(self) -> bool:
-        """Whether the arrays of the code may take more memory than there is."""
+        """True if the arrays of the code may take more memory than there is."""
         found = meter()
         return self._bytes > found.large and self._bytes > found.left
 
     def _are_too_many(self, count: int) -> bool:
-        """Whether so many answers together may take more memory than there is."""
+        """True if so many answers together may take more memory than there is."""
         needed = self._bytes + count * self._of_row
         found = meter()
         return needed > found.large and needed > found.left
@@ -325,7 +325,7 @@ def _flat(results: Sequence[Any]) -> list[Any]:
 
 
 def _is_of(x: Any, dtype: str) -> bool:
-    """Whether an array can be one of a dtype."""
+    """True if an array can be one of a dtype."""
     return x.dtype == dtype or (dtype == "float64" and x.dtype.kind in "iub")
 
 
@@ -421,7 +421,7 @@ def coded(
 
 
 def _finite(numbers: Sequence[Any]) -> bool:
-    """Whether no number is nan or infinite: of one that is the interpreter tells why."""
+    """True if no number is nan or infinite: of one that is the interpreter tells why."""
     return all(math.isfinite(x) if type(x) in NUMBERS else holds_finite(x) for x in numbers)
 
 

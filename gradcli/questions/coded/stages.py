@@ -54,7 +54,7 @@ def _question(request: Request) -> str:
 
 
 def _has_size(i: Input) -> bool:
-    """Whether the declaration of an input tells its shape."""
+    """True if the declaration of an input tells its shape."""
     sizes = None if i.type is None else i.type[1]
     return sizes is None or all(isinstance(size, int) for size in sizes)
 

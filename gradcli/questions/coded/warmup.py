@@ -94,7 +94,7 @@ class Warmup:
         self._held.clear()
 
     def _is_long(self, now: float, pace: float) -> bool:
-        """Whether code is worth its while."""
+        """True if code is worth its while."""
         spent, left = now - self._begin, self._known - self._taken
         if left > 0:
             is_known = spent > _SAMPLE and self._taken >= _STEPS

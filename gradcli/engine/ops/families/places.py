@@ -170,13 +170,13 @@ def taken_each(x: Data, index: Any) -> Data | None:
 
 
 def by_arrays(index: Any) -> bool:
-    """Whether a list, tensor or mask is in the index, which PyTorch saves."""
+    """True if a list, tensor or mask is in the index, which PyTorch saves."""
     index = static_index(index)
     return any(hasattr(p, "dtype") for p in (index if type(index) is tuple else (index,)))
 
 
 def is_whole(entry: slice, size: int) -> bool:
-    """Whether a slice is written so that it takes a whole dimension."""
+    """True if a slice is written so that it takes a whole dimension."""
     return entry.start in (None, 0) and entry.stop in (None, size) and entry.step in (None, 1)
 
 
@@ -254,7 +254,7 @@ def taken_shape(x: Shape, index: Any) -> Shape:
 
 
 def has_repeats(advanced: tuple[Any, ...]) -> bool:
-    """Whether an index may name a place twice: masks and slices do not."""
+    """True if an index may name a place twice: masks and slices do not."""
     return any(type(a) is not slice and a.dtype.kind == "i" for a in advanced)
 
 

@@ -34,7 +34,7 @@ class Counting:
         self._nests = outside
 
     def counts(self, function: Function) -> bool:
-        """Whether calls of a function count."""
+        """True if calls of a function count."""
         return any(isinstance(i, (Call, Method)) for i in instructions(function.body))
 
     def step(self, span: Span) -> list[ast.stmt]:

@@ -432,7 +432,7 @@ class OwnFunction:
         return out if several else out[0]
 
     def _is_cut(self, c: Any) -> bool:
-        """Whether a cotangent that comes of ones is neither connected to them nor zero."""
+        """True if a cotangent that comes of ones is neither connected to them nor zero."""
         if isinstance(c, Tensor) and node_of(c) is not None:
             return False
         data = None if c is None else data_of(c)

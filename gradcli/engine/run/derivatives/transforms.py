@@ -158,7 +158,7 @@ class Traced:
         return mapped(lambda value: as_value(next(dots), value), out)
 
     def _recorded(self, weights: Any) -> bool:
-        """Whether a product with these is recorded."""
+        """True if a product with these is recorded."""
         nodes = (node_of(w) for w in weights if isinstance(w, Tensor))
         return self.connected or (self.recording and any(node is not None for node in nodes))
 

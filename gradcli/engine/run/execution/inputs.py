@@ -88,7 +88,7 @@ class Inputs:
         self.sizes: dict[str, tuple[int, str]] = {}
 
     def needs(self, name: str) -> bool:
-        """Whether the default of a typed input has to be computed."""
+        """True if the default of a typed input has to be computed."""
         return name not in self.given
 
     def size(self, name: str) -> int:
@@ -341,7 +341,7 @@ def _kind(value: Any) -> str:
 
 
 def _is_numeric(value: Any) -> bool:
-    """Whether a list holds nothing but numbers and tensors, at any depth."""
+    """True if a list holds nothing but numbers and tensors, at any depth."""
     if type(value) is list:
         return all(map(_is_numeric, value))
     return isinstance(value, Tensor) or type(value) in NUMBERS

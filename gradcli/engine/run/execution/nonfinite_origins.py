@@ -171,7 +171,7 @@ def _leaves(value: Any) -> Iterator[Any]:
 
 
 def is_finite(x: Any) -> bool:
-    """Whether a number or tensor holds neither nan nor infinity."""
+    """True if a number or tensor holds neither nan nor infinity."""
     return holds_finite(data_of(x))
 
 

@@ -134,7 +134,7 @@ class Recorded(Observer):
         return clock(), len(self._until)
 
     def recorded_since(self, mark: tuple[int, int]) -> bool:
-        """Whether any node was recorded between a moment and the end of the last event."""
+        """True if any node was recorded between a moment and the end of the last event."""
         number, noted = mark
         return self._until[-1] - number > len(self._until) - noted
 

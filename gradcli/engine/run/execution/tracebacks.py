@@ -202,7 +202,7 @@ def _last_values(frame: FrameType) -> Iterator[str]:
 
 
 def _at_start(frame: Frame, source: Source) -> bool:
-    """Whether a call of a function of the program is at what comes before its body."""
+    """True if a call of a function of the program is at what comes before its body."""
     return function_span(frame[0].f_code.co_consts[0]) == span_of(frame, source)
 
 

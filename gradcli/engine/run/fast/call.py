@@ -78,7 +78,7 @@ def twin(op: Op, arguments: Named, site: Site | None) -> Function:
 
 
 def _is_complete(op: Op, names: Sequence[str]) -> bool:
-    """Whether all is there that must be: a signature cannot tell where both kinds mix."""
+    """True if all is there that must be: a signature cannot tell where both kinds mix."""
     required = [*op.args[: len(op.args) - op.optional]]
     required += [name for name, default in op.params.items() if default is REQUIRED]
     return all(name in names for name in required)

@@ -299,7 +299,7 @@ def _one_call(op: Op, params: Mapping[str, Any]) -> Function | None:
 
 
 def _is_usual(result: Any) -> bool:
-    """Whether a plan can be made of what has this result."""
+    """True if a plan can be made of what has this result."""
     if type(result) is not Tensor:
         return False
     data = result.data
@@ -307,12 +307,12 @@ def _is_usual(result: Any) -> bool:
 
 
 def _are_few(args: Sequence[Any], result: Tensor) -> bool:
-    """Whether none of arguments and result is a matter of memory."""
+    """True if none of arguments and result is a matter of memory."""
     return all(type(x) is not Tensor or np.size(x.data) <= FEW for x in (*args, result))
 
 
 def _is_of(op: Op, result: Tensor) -> bool:
-    """Whether a result is recorded as that of the op alone, if it is."""
+    """True if a result is recorded as that of the op alone, if it is."""
     node = result.node
     return node is None or (isinstance(node, OpNode) and node.op is op)
 

@@ -98,7 +98,7 @@ def call(
 
 
 def _asks(member: Member) -> bool:
-    """Whether a member takes the session, and a method the place of its call, before the value."""
+    """True if a member takes the session, and a method the place of its call, before the value."""
     code = getattr(member, "__code__", None)
     return code is not None and code.co_varnames[:1] == ("session",)
 
@@ -160,7 +160,7 @@ def attributes() -> frozenset[str]:
 
 
 def is_read(name: str) -> bool:
-    """Whether tensors have an attribute of that name that cannot be called."""
+    """True if tensors have an attribute of that name that cannot be called."""
     return name in _TENSOR[0] and name != "grad_fn"
 
 

@@ -34,7 +34,7 @@ class Builtins:
         return found
 
     def in_library(self, path: str) -> bool:
-        """Whether the library has something of that full path."""
+        """True if the library has something of that full path."""
         if not (path.startswith(_MODULES) or path[:1].isupper() or path == "object"):
             return False
         from gradcli.engine.run.session.library import has
@@ -42,13 +42,13 @@ class Builtins:
         return has(path)
 
     def is_member(self, name: str) -> bool:
-        """Whether an object, or something of the library, has an attribute of that name."""
+        """True if an object, or something of the library, has an attribute of that name."""
         from gradcli.engine.run.session.library import is_member
 
         return name in OF_OBJECTS or is_member(name)
 
     def names_later(self, path: str) -> bool:
-        """Whether something of the library has attributes that are named when a program runs."""
+        """True if something of the library has attributes that are named when a program runs."""
         from gradcli.engine.run.session.library import names_later
 
         return names_later(path)

@@ -196,7 +196,7 @@ def _among_pythons(session: Evaluator, sign: str, x: Any, y: Any) -> Any:
 
 
 def less(session: Evaluator, x: Any, y: Any, *, or_equal: bool = False) -> bool:
-    """Whether `x < y`, or `x <= y`, in the order of Python: of tuples and lists item by item."""
+    """True if `x < y`, or `x <= y`, in the order of Python: of tuples and lists item by item."""
     if (type(x) in NUMBERS and type(y) in NUMBERS) or (type(x) is str and type(y) is str):
         return bool(x <= y if or_equal else x < y)
     if type(x) is type(y) and type(x) in (tuple, list):
@@ -297,7 +297,7 @@ def membership(session: Evaluator, value: Any, container: Any) -> bool:
 
 
 def same(session: Evaluator, left: Any, right: Any) -> bool:
-    """Whether two items are one or equal, as Python compares what containers hold."""
+    """True if two items are one or equal, as Python compares what containers hold."""
     if left is right and type(left) not in NUMBERS:
         return True
     return truth(equality(session, left, right))

@@ -126,7 +126,7 @@ def _setter(value: Any) -> Callable[..., None]:
 
 
 def has(value: Any, name: str) -> bool:
-    """Whether an object, a class, `super()` or a property has an attribute of that name."""
+    """True if an object, a class, `super()` or a property has an attribute of that name."""
     if isinstance(value, property):
         return name in _OF_PROPERTIES
     if isinstance(value, Object) and name in value.__dict__:
@@ -183,7 +183,7 @@ def _assign(value: Any, name: str, new: Any) -> None:
 
 
 def _is_shared(value: type) -> bool:
-    """Whether a class is none of the run: the same one in all of them."""
+    """True if a class is none of the run: the same one in all of them."""
     return value is Object or value.__module__ == "builtins"
 
 
@@ -232,7 +232,7 @@ def arguments(error: TypeError) -> RunError:
 
 
 def is_sequence(value: Any) -> bool:
-    """Whether an object is gone through by a `for`."""
+    """True if an object is gone through by a `for`."""
     return isinstance(value, Object) and (has(value, "__iter__") or has(value, "__getitem__"))
 
 

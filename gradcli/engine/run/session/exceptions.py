@@ -72,7 +72,7 @@ _CLASSES = _made()
 
 
 def is_name(name: str) -> bool:
-    """Whether there is an exception of that name."""
+    """True if there is an exception of that name."""
     return name in _BASES
 
 
@@ -121,7 +121,7 @@ def _of_python(error: Exception) -> GradError | None:
 
 
 def matches(exception: Thrown, kinds: Any) -> bool:
-    """Whether an exception is one of the classes that a handler names."""
+    """True if an exception is one of the classes that a handler names."""
     wanted = kinds if isinstance(kinds, tuple) else (kinds,)
     for kind in wanted:
         if not (isinstance(kind, type) and issubclass(kind, Thrown)):

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def has(path: str) -> bool:
-    """Whether there is something of that path."""
+    """True if there is something of that path."""
     return path == "object" or exceptions.is_name(path) or file(path) is not None
 
 
@@ -25,14 +25,14 @@ def file(path: str) -> str | None:
 
 
 def is_member(name: str) -> bool:
-    """Whether something of the library has an attribute of that name."""
+    """True if something of the library has an attribute of that name."""
     from gradcli.made.library_index import MEMBERS
 
     return name in MEMBERS
 
 
 def names_later(path: str) -> bool:
-    """Whether what is of that path has attributes that are named when a program runs."""
+    """True if what is of that path has attributes that are named when a program runs."""
     from gradcli.made.library_index import NAMED_LATER
 
     return path in NAMED_LATER

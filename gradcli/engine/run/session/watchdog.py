@@ -75,7 +75,7 @@ class Guard:
         return limit_error("memory-limit", message, "memory").diagnostics[0]
 
     def _is_importing(self) -> bool:
-        """Whether the question is importing a module, which is not to be left half done."""
+        """True if the question is importing a module, which is not to be left half done."""
         frame = sys._current_frames().get(self.thread)
         while frame is not None:
             if "importlib._bootstrap" in frame.f_code.co_filename:

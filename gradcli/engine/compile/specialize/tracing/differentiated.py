@@ -324,7 +324,7 @@ class Followed:
 
     @property
     def visible(self) -> bool | None:
-        """Whether the results require grad, as the program sees it; None if unknown."""
+        """True if the results require grad, as the program sees it; None if unknown."""
         return None if self._is_recorded and self._trace.requires_grad else False
 
     def _like(self, numbers: Iterator[Any], like: Any, visible: bool | None = None) -> Any:

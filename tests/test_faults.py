@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from faults import ROOT, Fault, faults
 from support.checks.mutants import differs, draw, mutants, room
+from support.checks.reach import at_import
 
 FAULTS = faults()
 
@@ -165,3 +166,26 @@ def test_mutants_are_drawn_by_a_seed_in_proportion_to_lines():
     counts = Counter(room(m.file) for m in drawn)
     assert counts.total() == 20
     assert counts["run"] > 4 * counts["values"] > 0
+
+
+AT_IMPORT = """LEAST = 3
+
+class A:
+    MOST = 4
+
+    def f(self, x=5):
+        y = 6
+
+        def g(z=7):
+            return 8
+        return g
+
+if LEAST:
+    LEAST = 9
+"""
+
+
+def test_lines_that_run_at_import_stand_in_no_function():
+    lines = [k for k, line in enumerate(AT_IMPORT.splitlines(), 1) if line.strip()]
+    inside = [7, 9, 10, 11]
+    assert [k for k in lines if not at_import(AT_IMPORT, k)] == inside

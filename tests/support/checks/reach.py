@@ -2,12 +2,13 @@
 
 All tests run once under `coverage`, with a context for each test function, in one process for each
 processor. The record is a folder with coverage's data and the seconds of each test function. It
-leaves out tests that fail, lines that run while modules are imported, and lines that run in other
-processes.
+leaves out tests that fail, and lines that run in other processes. Lines that run while a module
+is imported count for all tests that run any line of it: which of them imports it is chance.
 """
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import subprocess
@@ -17,6 +18,7 @@ from pathlib import Path
 
 import coverage
 import pytest
+from support.processes.project_copy import ROOT
 
 LINES, SECONDS = "lines.coverage", "seconds.json"
 UNTRACED = ("limit", "does_not_end")
@@ -104,6 +106,12 @@ def record_part(folder: Path, part: int, parts: int) -> None:
     (folder / f"{SECONDS}.{part}").write_text(json.dumps(passed), "utf-8")
 
 
+def at_import(text: str, line: int) -> bool:
+    """True if a line of a file runs when the file is imported: it stands in no function."""
+    functions = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef))
+    return not any(f.body[0].lineno <= line <= (f.end_lineno or 0) for f in functions)
+
+
 class Reach:
     """The tests that reach each line, read from a recorded folder.
 
@@ -120,14 +128,14 @@ class Reach:
         }
 
     def tests(self, file: str, first: int, last: int) -> set[str]:
-        """The tests that run one of these lines; if only imports do, those that run any line of the
-        file.
+        """The tests that run one of these lines; of lines that run at import, those that run any
+        line of the file.
         """
         if file not in self._files:
             return set()
         by_line = self._data.contexts_by_lineno(self._files[file])
         found = {test for line in range(first, last + 1) for test in by_line.get(line, ())}
-        if found == {""}:
+        if at_import((ROOT / file).read_text("utf-8"), first):
             found = {test for tests in by_line.values() for test in tests}
         return found & self.seconds.keys()
 

@@ -10,7 +10,7 @@ import pytest
 from gradcli.engine.compile import backends
 from gradcli.errors import GradError
 from gradcli.program import Limits, Options, load
-from gradcli.questions.coded import compiled, perturbed
+from gradcli.questions.coded import compiled, directions, perturbed
 from gradcli.questions.coded.compiled import Compiled
 
 RULE = """class Cube(Function):
@@ -248,6 +248,15 @@ REFUSED = [  # a program, a method and what it is asked, what is said
     ("x > 0", "grad", {}, "the result is no float"),
     ("t = x * ones(70)\n[t, t]", "jacobian", {}, "the result is a list of tensors"),
     ("[x, x * x]", "grad", {}, "the result is not a single number"),
+    (
+        "[x if x > y else 1.0, y if x > y else x]",
+        "jacobian",
+        {"wrt": "x", "mode": "forward"},
+        "which items of the result move depends on the path",
+    ),
+    ("t = 'a'\nx * 2", "grad", {"wrt": "t"}, "`t`, which is differentiated, is no number"),
+    ("t = [x]\nx * 2", "grad", {"wrt": "t"}, "`t`, which is differentiated, is no number"),
+    ("t = True\nx * 2", "grad", {"wrt": "t,x"}, "`t`, which is differentiated, is no number"),
     ("x * ones(70)", "grad", {}, "the result is not a single number"),
 ]
 
@@ -259,6 +268,17 @@ def test_why_an_answer_is_not_by_code(text, method, more, says):
         assert code == told(load(NESTED + text), method, {}, more, "never")
     else:
         assert f"not compiled: {says}" in code or says in code, code
+
+
+@pytest.mark.parametrize("question", [q for q in QUESTIONS if q.startswith(("jac", "hes", "dia"))])
+@pytest.mark.parametrize("more", [0, 1])
+def test_directions_go_together_up_to_a_number_of_elements(question, more, monkeypatch):
+    monkeypatch.setattr(directions, "ELEMENTS", 70 * 70 - more)
+    is_of_one = question.startswith("jacobian")
+    case = Case("sin(x) * 2" if is_of_one else "(x * x * x).sum()", {"x": X70})
+    method, asking = asked(case, question)
+    code = told(load(written(case)), method, case.inputs, asking, "always")
+    assert ("70 directions do not go together" in code) == bool(more), code
 
 
 SHOWN = [  # a program of which values have no `grad_fn` that code could show, or have one
@@ -412,7 +432,8 @@ INTS = [  # a value of an int input, whether code takes it by itself, and in a c
 def test_code_takes_ints_of_64_bits(value, alone, together):
     program = load("input x\ninput n: int\nx + 0.0 * n")
     many = program.many("grad", {"x": 1.0, "n": 1}, options=Options(compile="always"))
-    assert [x is not None for x in many.numbers([{"x": 1.0, "n": value}])] == [alone]
+    rows = [{"x": 1.0, "n": n} for n in (value, 1, value)]
+    assert [x is not None for x in many.numbers(rows)] == [alone, True, alone]
     if together is not None:
         columns = {"x": np.array([1.0, 2.0]), "n": np.array([2.0, value], float)}
         assert many.arrays(columns)[1] == ([] if together else [1])

@@ -147,3 +147,10 @@ def test_the_result_that_is_asked_for_is_shown_whatever_backward_was_called_on()
     for name, value in {"a": 6.0, "b": 4.0}.items():
         shown = program.graph(of=name)
         assert (shown.output, shown.value) == (name, value)
+
+
+def test_a_leaf_that_is_the_result_is_a_graph_of_its_own():
+    found = load("tensor(2.0, requires_grad=True)").graph()
+    assert [(node.name, node.value, node.grad) for node in found.graph.nodes] == [
+        ("AccumulateGrad", 2.0, 1.0)
+    ]

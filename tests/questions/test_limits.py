@@ -156,3 +156,10 @@ def test_an_operation_that_does_not_end_ends_the_process():
     )
     assert done.returncode == 6
     assert b": error[time-limit]: the time limit of 0.1 s is reached" in done.stderr
+
+
+def test_a_limit_on_time_ends_with_its_question():
+    assert load("1.0 + 1").run(options=Options(limits=Limits(seconds=0.05))).result == 2.0
+    end = monotonic() + 0.15
+    while monotonic() < end:
+        pass

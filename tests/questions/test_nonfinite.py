@@ -214,3 +214,19 @@ def test_an_observed_run_is_the_same():
         seen = loaded.execute(given_values(given, {}), Options(seed=7), Watch(()), origins)
         assert (seen.lines, values(seen)) == (plain.lines, values(plain))
         assert origins.events > 3
+
+
+SECOND = [  # a program at 0, and what is not finite: the first of the three is told
+    ("x ** 2.5", []),
+    ("x ** 1.5", ["the second derivative"]),
+    ("sqrt(x)", ["the gradient"]),
+    ("log(x)", ["the result"]),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), SECOND)
+@pytest.mark.parametrize("question", ["hessian", "hvp"])
+def test_of_value_gradient_and_second_derivative_the_first_is_told(text, expected, question):
+    more = {"tangents": {"x": 1.0}} if question == "hvp" else {}
+    found = getattr(load(f"input x = 0.0\n{text}"), question)(**more)
+    assert [w.message.partition(" is not finite")[0] for w in found.warnings] == expected

@@ -7,6 +7,7 @@ from support.pages.plot_views import PROGRAMS, plotted
 
 from gradcli.errors import GradError, InputError, RunError, UsageError
 from gradcli.program import Options, Program, load
+from gradcli.results import JvpResult
 
 
 def curve(text, at, **asked):
@@ -128,6 +129,28 @@ LABELS = {  # the program, the label of the result
 @pytest.mark.parametrize(("text", "label"), LABELS.items(), ids=LABELS)
 def test_a_result_is_labelled_by_its_name_or_text_and_its_unit(text, label):
     assert curve(text, [0.0, 1.0]).label == label
+
+
+@pytest.mark.parametrize("compile", ["never", "always"])
+@pytest.mark.parametrize("text", ["log(x)", "1 / x", "sqrt(x) + x"])
+def test_points_that_are_not_finite_are_asked_by_themselves(text, compile):
+    at = spaced(-1.0, 1.0, 5)
+    found = curve(text, at, options=Options(compile=compile))
+    each = [load(text).jvp(x=x, tangents={"x": 1.0}, options=Options(compile="never")) for x in at]
+    assert repr(found.value) == repr(tuple(r.value for r in each))
+    assert repr(found.grad) == repr(tuple(r.jvp for r in each))
+
+
+def test_ever_more_points_are_asked_together(monkeypatch):
+    first = []
+
+    def one_by_one(program, name, given, **asked):
+        first.append(given["x"].value)
+
+    monkeypatch.setattr(Program, "many", one_by_one)
+    monkeypatch.setattr(Program, "jvp", lambda *a, **k: JvpResult("y", 1.0, jvp=0.0))
+    curve("x * 2", [float(k) for k in range(9000)])
+    assert first == [0, 16, 48, 112, 240, 496, 1008, 2032, 4080, 8176]
 
 
 def test_progress_is_told_after_each_point_of_each_result():

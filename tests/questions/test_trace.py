@@ -214,3 +214,17 @@ def test_samples_have_traces(name):
     text = (ROOT / "samples" / f"{name}.grad").read_text("utf-8").replace("range(200)", "range(3)")
     found = load(text).trace(every=False, options=Options(seed=1), **SAMPLES[name])
     assert np.array_equal(found.rows[-1].value, found.value)
+
+
+LINES = {  # programs, and the line of each row
+    "input y = 1.0\ninput x = 2.0\nx * y": [("y", 1), ("x", 2), ("v1", 3)],
+    "k = 3.0\ninput x = 2.0\ny = x * k\ny": [("x", 2), ("v1", 3)],
+    "input x = 2.0\n\ny = x * 2\ny": [("x", 1), ("v1", 3)],
+    "input x = 1.0\nw = tensor(2.0, requires_grad=True)\nx * w": [("x", 1), ("w", 2), ("v1", 3)],
+    "\nw = tensor(2.0, requires_grad=True)\nz = w * 2\nz": [("w", 2), ("v1", 3)],
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), LINES.items(), ids=[*map(repr, LINES)])
+def test_a_row_has_the_line_where_its_value_is_made(text, expected):
+    assert [(row.id, row.line) for row in load(text).trace().rows] == expected

@@ -1,7 +1,4 @@
-"""How deep Python may recurse here, and when it collects garbage.
-
-The walks over a program recurse no deeper than its blocks and expressions nest, which is bounded.
-"""
+"""Python's recursion depth in this process, and its garbage collector."""
 
 from __future__ import annotations
 

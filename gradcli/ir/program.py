@@ -45,7 +45,7 @@ class Builtin(Record):
 
 
 class Imported(Record):
-    """What the library has under a full path, such as `torch.nn.Linear`."""
+    """The member of the library with a full path, such as `torch.nn.Linear`."""
 
     __slots__ = ("path", "span")
     _ignored = frozenset({"span"})
@@ -380,9 +380,7 @@ class Mode(Instruction):
 
 
 class Handler(Record):
-    """What is done about an exception that is one of `type`, which `test` evaluates; None is any.
-    `target` holds the exception meanwhile.
-    """
+    """The handler of exceptions of a `type`, which `test` evaluates; None means any."""
 
     __slots__ = ("test", "type", "target", "body", "span")
     _ignored = frozenset({"span"})

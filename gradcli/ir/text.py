@@ -231,7 +231,7 @@ class _Printer:
         return ", ".join(f"{name}={self.operand(operand)}" for name, operand in arguments)
 
     def operand(self, operand: ir.Operand) -> str:
-        """What is read."""
+        """The text of an operand."""
         match operand:
             case ir.Slot():
                 return self.slot(operand.index)

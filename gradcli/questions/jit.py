@@ -143,7 +143,7 @@ class Jit:
         return count >= _ROWS and seconds > self._worth
 
     def _so_far(self, key: Key) -> tuple[int, float]:
-        """How many questions were interpreted, and the seconds of all but the first."""
+        """The number of questions that were interpreted, and the seconds of all but the first."""
         return self._spent.get(key, (0, 0.0))
 
     def _timed(self, key: Key, question: Question, request: Request) -> Any:

@@ -23,12 +23,12 @@ Visit: TypeAlias = Callable[[PlannedNode, Any, bool], None]
 def visitor(
     pending: dict[Any, Any], paths: Paths, add: Callable[[dict[Any, Any], Node, int, Any], None]
 ) -> Visit:
-    """What goes through such nodes in a pass.
+    """The function that visits such nodes in a pass.
 
     Args:
-        pending: The cotangents that have come to nodes so far.
+        pending: The cotangents that have arrived at nodes so far.
         paths: The paths of the pass.
-        add: Adds one to them that is of another kind.
+        add: Adds a cotangent of another kind to them.
     """
     plus = one_call(ops.add)
     assert plus is not None

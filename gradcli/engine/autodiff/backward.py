@@ -78,19 +78,19 @@ def cotangents(
 def recorded_cotangents(
     roots: Sequence[Root], targets: Collection[Node], paths: Paths | None = None
 ) -> dict[Node, Any]:
-    """As `cotangents`, made of recorded ops, so that they can be differentiated again."""
+    """Like `cotangents`, but made of recorded ops, so that they can be differentiated again."""
     return _done(roots, paths or _paths(roots, targets), targets, _RECORDED_LOOK)[0]
 
 
 def all_cotangents(roots: Sequence[Root]) -> dict[Node, Any]:
-    """As `cotangents`, of every node that the roots were made from."""
+    """Like `cotangents`, for every node from which the roots were made."""
     found: dict[Node, Any] = {}
     find_all_cotangents(roots, found)
     return found
 
 
 def find_all_cotangents(roots: Sequence[Root], found: dict[Node, Any]) -> None:
-    """Likewise, into `found`, which has those above where the pass was refused."""
+    """Put these into `found`; if the pass is refused, it has those of the nodes visited before."""
     live = reachable(node for node, _, _ in roots)
     _closely(roots, Paths(sorted(live, key=age), live), live, _LOOK, found)
 
@@ -357,7 +357,9 @@ def _closely(
 
 
 def through(node: Node, gs: Sequence[Any], recorded: bool) -> list[Any]:
-    """What one node makes of the cotangents of its results, for each edge that the program sees."""
+    """The cotangents that a node passes to each edge that the program sees, from those of its
+    results.
+    """
     if isinstance(node, CompositeNode):
         targets = {under for under, _ in node.shown if under is not None}
         roots = [(node, i, g) for i, g in enumerate(gs)]
@@ -379,7 +381,7 @@ def _of_edge(found: Mapping[Node, Any], under: Node | None, index: int) -> Any:
 
 
 def _leave(node: Node, left: int) -> None:
-    """What becomes of a node that a pass has visited."""
+    """Free a visited node as far as the pass demands."""
     if left == GONE:
         node.free()
     elif left == SPENT:
@@ -410,7 +412,7 @@ def _has_become_nan(node: Node, g: Any, pulled: Sequence[Any]) -> bool:
 
 
 def _reach(roots: Sequence[Root], paths: Paths, node: Node) -> Reach:
-    """What of the values above a node has a part in the roots."""
+    """The marks of the values above a node: which parts of them reach the roots."""
     from gradcli.engine.autodiff.motion import Reach
 
     reach = Reach(roots)
@@ -422,13 +424,13 @@ def _reach(roots: Sequence[Root], paths: Paths, node: Node) -> Reach:
 
 
 def _plain(node: Any, g: Any, wanted: Sequence[bool], *still: Any) -> Sequence[Any]:
-    """What a node pulls, as plain data."""
+    """The cotangents that a node passes on, as plain data."""
     pulled: Sequence[Any] = node.pull(g, wanted, *still)
     return pulled
 
 
 def _recorded(node: Any, g: Any, wanted: Sequence[bool], *still: Any) -> Sequence[Any]:
-    """What a node pulls by recorded ops, which stand at its own place in the program."""
+    """The cotangents that a node passes on, by ops recorded at its own place in the program."""
     pulled: Sequence[Any] = node.pull_recorded(g, wanted, *still)
     if node.site is not None:
         for c in pulled:

@@ -41,7 +41,7 @@ def tangents(
 def recorded_tangents(
     outputs: Iterable[Node], seeds: Mapping[Node, Any], paths: Paths | None = None
 ) -> dict[Node, Any]:
-    """As `tangents`, made of recorded ops, so that they can be differentiated again."""
+    """Like `tangents`, but made of recorded ops, so that they can be differentiated again."""
     paths = paths or between(outputs, seeds.keys())
     return _swept(paths, seeds, lambda node, dots: node.push_recorded(dots))
 

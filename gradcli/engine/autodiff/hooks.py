@@ -1,4 +1,4 @@
-"""What a program's hooks do on the way of a pass, and gradients that leaves get."""
+"""Run a program's hooks during a pass, and give leaves their gradients."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from gradcli.engine.values.data import NUMBERS
 
 
 def arrived(hooks: Sequence[Hook], g: Any, recorded: bool) -> Any:
-    """What the hooks of tensors make of the cotangent of their node: of several results, each of
-    that of its own, which is None if nobody used it.
+    """The cotangent of a node after the hooks of its tensors. A node with several results has one
+    for each, None if it was not used.
     """
     several = type(g) is list
     for hook in hooks:
@@ -25,7 +25,7 @@ def arrived(hooks: Sequence[Hook], g: Any, recorded: bool) -> Any:
 
 
 def about_to_go(hooks: Sequence[Hook], g: Any, recorded: bool) -> Any:
-    """What the hooks of a node make of its cotangent before it goes on."""
+    """The cotangent of a node after the node's prehooks."""
     several = type(g) is list
     for hook in hooks:
         if hook.when == ARRIVING and hook.index is None:
@@ -50,7 +50,9 @@ def accumulated(node: AccumulateGrad, hooks: Sequence[Hook], g: Any, recorded: b
 def left(
     hooks: Sequence[Hook], node: Node, pulled: Sequence[Any], g: Any, recorded: bool
 ) -> Sequence[Any]:
-    """What hooks make of the cotangents that a node gives to the edges that the program sees."""
+    """The cotangents that a node passes to the edges which the program sees, after the node's
+    hooks.
+    """
     places = node.places
     for hook in hooks:
         if hook.when == LEAVING:

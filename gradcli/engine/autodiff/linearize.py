@@ -69,7 +69,7 @@ class Linearized:
         return cotangents(self._start(weights), self.points.keys(), self._paths)
 
     def pull_recorded(self, weights: Sequence[Any]) -> dict[Node, Any]:
-        """Likewise, as what can be differentiated again."""
+        """The same as recorded values, which can be differentiated again."""
         return recorded_cotangents(self._start(weights), self.points.keys(), self._paths)
 
     def push(self, dots: Mapping[Node, Any]) -> list[Any]:
@@ -79,7 +79,7 @@ class Linearized:
         return self._pushed(tangents(self._roots, dots, self._paths))
 
     def push_recorded(self, dots: Mapping[Node, Any]) -> list[Any]:
-        """Likewise, as what can be differentiated again."""
+        """The same as recorded values, which can be differentiated again."""
         from gradcli.engine.autodiff.forward import recorded_tangents
 
         return self._pushed(recorded_tangents(self._roots, dots, self._paths))
@@ -120,7 +120,7 @@ class Linearized:
         return "forward" if fewer and not self.hooked else "reverse"
 
     def directions(self, mode: str) -> int:
-        """How many directions the matrix has in a mode."""
+        """The number of directions of the matrix in a mode."""
         likes = self.points.values() if mode == "forward" else self.outputs
         return sum(math.prod(like.shape) for like in likes)
 

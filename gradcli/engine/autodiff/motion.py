@@ -118,7 +118,7 @@ class Reach:
 
 
 def under(node: Node, found: Mapping[Node, Any]) -> list[Any]:
-    """What was found for each of the values that a node was made of."""
+    """The marks found for each value from which a node was made."""
     results = []
     for edge, index in zip(node.edges, node.outputs, strict=True):
         result = None if edge is None else found.get(edge)

@@ -19,10 +19,10 @@ that it does not: where something is no number.
 
 
 def visitor(pending: dict[Any, Any], paths: Paths) -> Visit:
-    """What goes through such nodes in a pass.
+    """The function that visits such nodes in a pass.
 
     Args:
-        pending: The cotangents that have come to nodes so far.
+        pending: The cotangents that have arrived at nodes so far.
         paths: The paths of the pass.
     """
     whole, live = paths.whole, paths.live

@@ -1,4 +1,4 @@
-"""Which nodes of the graph a pass has to visit."""
+"""Find the nodes of the graph that a pass has to visit."""
 
 from __future__ import annotations
 

@@ -55,7 +55,9 @@ def one_call(found: Callable[[], Function]) -> Callable[[Function], Function]:
 
 
 def one_call_of(function: Function | None) -> Callable[[], Function] | None:
-    """What finds the one function that a value is on arrays of float64 and floats, if it is one."""
+    """A function that finds the single NumPy function that computes a value on float64 arrays, if
+    any.
+    """
     return getattr(function, "one_call", None)
 
 

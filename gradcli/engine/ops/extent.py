@@ -16,7 +16,7 @@ if TYPE_CHECKING:  # making a protocol takes as long as importing a room
     from gradcli.engine.values.entry import Memory, Static
 
     class Extending(Protocol):
-        """What tells the shape of an op's result."""
+        """Computes the shape of an op's result."""
 
         name: str
         elementwise: bool

@@ -92,7 +92,7 @@ class _Sheet:
         self._done: dict[Any, Any] = {}
 
     def hidden(self, shown: Collection[int]) -> list[Any]:
-        """What is given, as values that take down where they go, but for those at `shown`."""
+        """The given values as values that record the ops on them, except those at `shown`."""
         return [
             Written(self, i, x) if _is_hidden(x) and i not in shown else x
             for i, x in enumerate(self.values)

@@ -510,7 +510,9 @@ class _Walk:
         return isinstance(operand, ir.Slot) and operand.index in self._program.variables
 
     def _any_of(self, states: Sequence[State], held: Callable[[int], Any]) -> State:
-        """What has been changed in any of the states: what a slot that was not is `held`."""
+        """The merge of states; a slot that is unchanged in one of them has its value of `held`
+        there.
+        """
         merged: State = {}
         for slot in dict.fromkeys(slot for state in states for slot in state):
             values = [state[slot] if slot in state else held(slot) for state in states]

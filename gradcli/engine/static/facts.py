@@ -99,11 +99,7 @@ def either(a: Fact, b: Fact) -> Fact:
 
 
 class Facts:
-    """What is known of each instruction of a program, in all the ways that the walk has met it.
-
-    An instruction that it has not met is not reached, unless its function is one of the `lost`:
-    those are called in ways that are not followed.
-    """
+    """The facts about each instruction of a program, over all paths of the walk."""
 
     def __init__(self, program: ir.Program) -> None:
         self._program = program

@@ -29,8 +29,8 @@ from gradcli.ir import program as ir
 
 
 class Ahead(Session):
-    """What is on while a program is walked through before a run; `unsettled` tells whether it may
-    have set another default dtype.
+    """The session of a walk over a program before a run; `unsettled` if the default dtype may
+    change.
     """
 
     unsettled = False

@@ -64,7 +64,7 @@ def in_order(out: Data, args: Sequence[Data] = ()) -> Data:
 
 
 def as_arguments(out: Data, args: Sequence[Data]) -> Data:
-    """As the arguments lie, which is what PyTorch's element-wise ops do."""
+    """The layout of the arguments, as for PyTorch's element-wise ops."""
     if out.ndim == 1:
         return in_order(out)
     arrays = [a for a in args if isinstance(a, np.ndarray) and a.ndim]
@@ -74,12 +74,12 @@ def as_arguments(out: Data, args: Sequence[Data]) -> Data:
 
 
 def as_made(out: Data, args: Sequence[Data] = ()) -> Data:
-    """As the op itself has laid it out."""
+    """The layout that the op itself has given the result."""
     return out
 
 
 def as_first(out: Data, args: Sequence[Data]) -> Data:
-    """As the first argument lies."""
+    """The layout of the first argument."""
     return as_arguments(out, args[:1])
 
 

@@ -1,4 +1,4 @@
-"""What the names of a program stand for; both the checker and the lowering use it.
+"""Resolve the names of a program, for the checker and the lowering.
 
 Scoping is Python's: a name assigned anywhere in a function is local to it. Any other name belongs
 to the nearest enclosing function that assigns it, else to the top level, the imports or the

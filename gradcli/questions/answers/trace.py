@@ -331,7 +331,7 @@ def _is_same(node: Node) -> bool:
 
 
 def _origin(result: Result) -> Result:
-    """Where a value was made, behind the nodes that hand it on."""
+    """The place where a value was made; nodes that only pass it on do not count."""
     node, index = result
     while _is_same(node):
         place = index if isinstance(node, CompositeNode) else 0

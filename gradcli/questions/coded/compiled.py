@@ -330,7 +330,7 @@ def _is_of(x: Any, dtype: str) -> bool:
 
 
 def _fits(column: Any, type_: str) -> Any:
-    """Where the numbers of an array are such of a type."""
+    """A mask of the numbers in an array that fit a type."""
     if type_ == "bool":
         return (column == 0) | (column == 1)
     if type_ == "float" or column.dtype.kind != "f":

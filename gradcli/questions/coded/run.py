@@ -74,7 +74,7 @@ class Run(Lowered):
 
 
 def _tests(tree: Tree, places: Iterator[int]) -> Iterator[int]:
-    """Where bools stand that tell what is in a result; its numbers have the next places."""
+    """The places of the bools in a result that select its form."""
     match tree:
         case Leaf():
             next(places)

@@ -143,7 +143,7 @@ class _Again:
         return _warning(self.loaded, _blamed(what, node.op_name), span)
 
     def moment(self, watch: Watch, event: int) -> Moment:
-        """Where the program was at an event."""
+        """The state of the program at an event."""
         moments = Moments({event}, self.loaded.source)
         self.done(watch, moments)
         return moments.found[event]

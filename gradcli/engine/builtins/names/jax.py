@@ -1,4 +1,4 @@
-"""What programs written for JAX, autograd and `torch.func` call beside the transforms."""
+"""Names of JAX, autograd and `torch.func` besides the transforms."""
 
 from __future__ import annotations
 
@@ -299,7 +299,7 @@ def _rows(session: Any, xs: Any) -> list[Any]:
 
 
 def _beside(parts: list[Any]) -> list[Any]:
-    """What stands at one place of each, together."""
+    """The values at the same place of several trees."""
     counts = sorted({len(part) for part in parts})
     if len(counts) > 1:
         message = f"`scan` needs equally many rows of each, got {counts[0]} and {counts[-1]}"

@@ -24,7 +24,7 @@ def _done(session: Any, name: str, *args: Any) -> Any:
 
 
 def _as_python(name: str, given: list[Any]) -> Any:
-    """What Python's function gives; a refusal in its words."""
+    """The result of Python's function, with its error as the program's."""
     try:
         found = getattr(math, name)(*given)
     except (ValueError, OverflowError, TypeError) as error:

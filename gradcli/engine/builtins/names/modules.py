@@ -1,4 +1,4 @@
-"""What programs use of Python's modules: `random`, `time`, `itertools` and the like."""
+"""The supported parts of Python's modules `random`, `time`, `itertools` and others."""
 
 from __future__ import annotations
 

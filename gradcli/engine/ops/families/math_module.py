@@ -108,7 +108,7 @@ def _limit(value: Any, name: str) -> float:
 
 
 def _close(a: Any, b: Any, rel_tol: float = 1e-9, abs_tol: float = 0.0) -> bool:
-    """As CPython's math.isclose."""
+    """CPython's math.isclose."""
     rel, least = _limit(rel_tol, "rel_tol"), _limit(abs_tol, "abs_tol")
     x, y = float(a), float(b)
     if x == y:

@@ -476,7 +476,7 @@ class OwnFunction:
 
 
 class _End(Node):
-    """Where a cotangent comes from that must not be differentiated."""
+    """The source of a cotangent that must not be differentiated."""
 
     __slots__ = ("function",)
 

@@ -95,8 +95,8 @@ class Origins(Observer):
         return made
 
     def _chosen(self, instruction: ir.Instruction | None, given: Sequence[Any]) -> Origin | None:
-        """Where several of the given values are not finite, the origin of the first without which
-        the result would be finite, or which alone makes it not so.
+        """Of several given values that are not finite, the origin of the first that decides:
+        without it the result would be finite, or it alone makes the result not finite.
         """
         op = _op(instruction)
         known = [self._known(x) for x in given]

@@ -149,14 +149,14 @@ class Recorded(Observer):
 
 
 class Moment(Record):
-    """Where the program was at an event.
+    """The state of the program at an event.
 
     Fields:
-        instruction: None where a function of the engine was called as a value.
+        instruction: None if a function of the engine was called as a value.
         span: Its place.
-        operands: What was given to it, where that is no constant.
-        made: What came of it.
-        turns: In which turn of the loops around it, the innermost first, with the calls between.
+        operands: Its operands that are not constants.
+        made: Its result.
+        turns: The turns of the enclosing loops, the innermost first, with the calls between.
     """
 
     __slots__ = ("instruction", "span", "operands", "made", "turns")
@@ -184,7 +184,7 @@ class Moment(Record):
 
 
 class Moments(Observer):
-    """Where the program was at some events; what the operands were, as they were then."""
+    """The state of the program at some events, with copies of the operands at that time."""
 
     def __init__(self, wanted: Collection[int], source: Source) -> None:
         super().__init__()

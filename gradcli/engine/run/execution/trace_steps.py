@@ -36,13 +36,13 @@ class Around(Record):
 
 
 class Step(Record):
-    """What the program asked for at an event that recorded something.
+    """The instruction of an event that recorded something.
 
     Fields:
-        instruction: None where a function of the engine was called as a value.
+        instruction: None if a function of the engine was called as a value.
         span: Its place.
-        operands: The places of its operands, and where these were made.
-        around: The turns and calls that it was in, the outermost first.
+        operands: The places of its operands, and the ops that made these.
+        around: The enclosing turns and calls, the outermost first.
     """
 
     __slots__ = ("instruction", "span", "operands", "around")

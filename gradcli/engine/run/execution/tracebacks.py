@@ -174,7 +174,7 @@ def _frames(trace: TracebackType | None) -> list[Frame]:
 
 
 def _last(trace: TracebackType) -> FrameType:
-    """Where an error came up."""
+    """The innermost frame of an error."""
     while trace.tb_next is not None:
         trace = trace.tb_next
     return trace.tb_frame

@@ -1,4 +1,4 @@
-"""How the program calls built-ins: a function for each place, which a run gives its session."""
+"""Make the function that calls a built-in at a place of the program; a run passes its session."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def _is_complete(op: Op, names: Sequence[str]) -> bool:
 
 
 def _gathered(op: Op, names: Sequence[str]) -> Callable[[Sequence[Any]], list[Any]]:
-    """How the op's arguments are taken from the values; what is left out is None."""
+    """A function that takes the op's arguments from the values; omitted ones are None."""
     count = len(op.args)
     if tuple(names[:count]) == op.args:
         return lambda values: [*values[:count]]
@@ -95,8 +95,8 @@ def _gathered(op: Op, names: Sequence[str]) -> Callable[[Sequence[Any]], list[An
 
 
 def _parameters(op: Op, arguments: Named) -> Callable[[Sequence[Any]], dict[str, Any]]:
-    """How the op's parameters are taken from the values. Those that the program writes as constants
-    are looked at once.
+    """A function that takes the op's parameters from the values. Constant parameters are checked
+    once.
     """
     fixed = _fixed(op, arguments)
     if fixed is not None:
@@ -207,14 +207,14 @@ def _with(op: Op, params: Mapping[str, Any]) -> Function:
 
 
 def _part(op: Op, params: Mapping[str, Any]) -> Function:
-    """What does an op that another is made of."""
+    """A function that does an op which is part of another."""
     return lambda session, site, *args: done(op, session, args, params, site)
 
 
 def done(
     op: Op, session: Evaluator, args: Sequence[Any], params: Mapping[str, Any], site: Site | None
 ) -> Any:
-    """What the op makes of its arguments, with parameters as they come."""
+    """The result of an op, with any parameters."""
     if args and type(args[0]) is Tensor:
         from gradcli.engine.run.fast.plans import key_of
 
@@ -294,7 +294,7 @@ def value(op: Op, session: Evaluator) -> Callable[..., Any]:
 
 
 def of_host(op: Op) -> Function:
-    """What a host does with the session, of which it may ask for one part."""
+    """The function of a host, which takes the session or the part of it that the host names."""
     assert op.host.call is not None, f"`{op.name}` is no host"
     call, part = op.host.call, op.host.part
     if part is None:

@@ -289,7 +289,7 @@ def by_plan(
 
 
 def _picked(places: Sequence[int]) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
-    """What takes the values at these places."""
+    """A function that takes the values at these indices."""
     return itemgetter(*places) if len(places) > 1 else lambda values: (values[places[0]],)
 
 
@@ -299,7 +299,7 @@ def _one_call(op: Op, params: Mapping[str, Any]) -> Function | None:
 
 
 def _is_usual(result: Any) -> bool:
-    """True if a plan can be made of what has this result."""
+    """True if a plan can be made for an op with this result."""
     if type(result) is not Tensor:
         return False
     data = result.data
@@ -307,12 +307,12 @@ def _is_usual(result: Any) -> bool:
 
 
 def _are_few(args: Sequence[Any], result: Tensor) -> bool:
-    """True if none of arguments and result is a matter of memory."""
+    """True if arguments and result are too small to matter for memory."""
     return all(type(x) is not Tensor or np.size(x.data) <= FEW for x in (*args, result))
 
 
 def _is_of(op: Op, result: Tensor) -> bool:
-    """True if a result is recorded as that of the op alone, if it is."""
+    """True if a result is unrecorded, or recorded as that of this op alone."""
     node = result.node
     return node is None or (isinstance(node, OpNode) and node.op is op)
 
@@ -335,7 +335,7 @@ def _parts(
 
 
 def key_of(params: Mapping[str, Any]) -> Any:
-    """What tells parameters from others, None where nothing does that can be looked up."""
+    """A hashable key of parameters, or None if they have none."""
     key = []
     for name, value in params.items():
         told = _told(value)

@@ -63,11 +63,7 @@ NAMES = frozenset(
 
 
 class Canvas:
-    """What matplotlib's functions give: a figure, axes, a line.
-
-    `drawn` is what the session's `plots` gave for it, or the name of a module; its `call(drawn,
-    name, args, named)`, `get(drawn, name)` and `at(drawn, index)` get it again.
-    """
+    """An object of matplotlib: a figure, axes, a line."""
 
     __slots__ = ("drawn",)
     said = "a plot"

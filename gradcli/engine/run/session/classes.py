@@ -199,15 +199,15 @@ def called(receiver: Any, name: str, args: Sequence[Any], keywords: Mapping[str,
 
 
 def misfit(error: TypeError) -> RunError | None:
-    """What is wrong with the arguments of a call of which Python told; None if the error comes from
-    inside what was called.
+    """The error for wrong arguments of a call, from Python's; None if it comes from inside the
+    callee.
     """
     trace = error.__traceback__
     return arguments(error) if trace is None or trace.tb_next is None else None
 
 
 def misfit_within(error: TypeError) -> RunError | None:
-    """Likewise of a call anywhere in functions of the program."""
+    """The same for a call anywhere in functions of the program."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
@@ -217,15 +217,15 @@ def misfit_within(error: TypeError) -> RunError | None:
 
 
 def returned(error: Exception) -> RunError | None:
-    """What is wrong with what a method such as `__len__` returns, of which Python told; None if the
-    error is another one.
+    """The error for a wrong result of a method such as `__len__`, from Python's; None for another
+    one.
     """
     found = re.fullmatch(r"(__\w+__)(?: method|\(\))? (should return|returned) (.+)", str(error))
     return found and run_error("wrong-type", f"`{found[1]}` {found[2]} {found[3]}")
 
 
 def arguments(error: TypeError) -> RunError:
-    """What Python tells of arguments, as an error of a run."""
+    """The error for wrong arguments, from Python's."""
     _, _, said = str(error).rpartition("<locals>.")
     name, call, rest = said.partition("()")
     return run_error("wrong-arity", f"`{name}`{rest}" if call else said)
@@ -248,9 +248,7 @@ def updated(op: Any, x: Object, y: Any) -> Any:
 
 
 def operated(op: Any, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
-    """What an op gives where objects are among its arguments: Python's operator, else the method of
-    that name.
-    """
+    """The result of an op on objects: Python's operator, else their method of that name."""
     way = _OPERATORS.get(op.name)
     if way is not None:
         try:

@@ -32,13 +32,7 @@ from gradcli.errors import RunError, run_error
 
 
 class Evaluator:
-    """What every function needs that does ops on values of the program.
-
-    Fields:
-        recording: off inside `no_grad`.
-        keep: keep every recorded value, for the graph.
-        transparent: `no_grad`, `detach` and their like cut nothing, to tell what they cut.
-    """
+    """Does ops on values of the program; the part of a session that most functions need."""
 
     def __init__(
         self, *, recording: bool = True, keep: bool = False, transparent: bool = False
@@ -169,7 +163,7 @@ class Evaluator:
         return found
 
     def iterate(self, value: Any) -> Iterable[Any]:
-        """What a `for` over the value goes through: items, or a tensor's rows."""
+        """The iterable of a `for` over the value: items, or a tensor's rows."""
         if isinstance(value, Object):
             from gradcli.engine.run.session.iteration import items
 
@@ -187,7 +181,7 @@ class Evaluator:
         )
 
     def items(self, value: Any) -> list[Any]:
-        """What it goes through, together."""
+        """The items of an iteration over the value, as a list."""
         found = self.iterate(value)
         if isinstance(found, Sized):
             check_items(len(found))
@@ -255,7 +249,9 @@ def _is_of_floats(value: Any) -> bool:
 
 
 def _each(out: Any, do: Callable[[Any, int], Any]) -> Any:
-    """What is done with each result, of which there may be several, with names or without."""
+    """The results of applying a function to each result of an op, with their names if they have
+    any.
+    """
     if not isinstance(out, tuple):
         return do(out, 0)
     made = (do(one, i) for i, one in enumerate(out))

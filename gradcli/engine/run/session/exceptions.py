@@ -82,7 +82,7 @@ def named(name: str) -> type[Thrown]:
 
 
 def raised(value: Any) -> BaseException:
-    """What `raise value` raises; of None the exception that is being handled."""
+    """The exception that `raise value` raises; for None the one that is being handled."""
     import sys
 
     if value is None:

@@ -13,7 +13,7 @@ from gradcli.errors import run_error
 
 
 def items(value: Object) -> Iterator[Any]:
-    """What a `for` over an object goes through."""
+    """The items of a `for` over an object."""
     kind = type(value)
     if hasattr(kind, "__iter__"):
         found = called(value, "__iter__", (), {})
@@ -29,7 +29,7 @@ def items(value: Object) -> Iterator[Any]:
 
 
 def following(value: Object) -> Iterator[Any]:
-    """What `__next__` of an object gives, one after the other."""
+    """The results of an object's `__next__`, one after the other."""
     while True:
         try:
             item = called(value, "__next__", (), {})

@@ -1,4 +1,4 @@
-"""What the library has by full paths: exceptions, and modules written in the language."""
+"""Members of the library by full path: exceptions, and modules written in the language."""
 
 from __future__ import annotations
 

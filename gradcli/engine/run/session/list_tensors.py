@@ -40,11 +40,7 @@ def from_outside(value: Any) -> Any:
 
 
 def _numbers_in(value: Any) -> int | None:
-    """How many numbers are in a list of such lists; None if anything else is.
-
-    Raises:
-        RunError: If a list in it stands at two depths, as one that holds itself does.
-    """
+    """The number of numbers in nested lists; None if there is anything else."""
     count = 0
     seen: set[int] = set()
     level = {id(value): (value, 1)}  # each list that stands there, and how often
@@ -103,5 +99,5 @@ def ragged(value: list[Any]) -> RunError:
 
 
 def _row_of(item: Any) -> str:
-    """What a message calls an item of a list that is to be a row."""
+    """The name of an item of a list in a message about rows."""
     return f"a list of {len(item)}" if type(item) is list else kind_of(item)

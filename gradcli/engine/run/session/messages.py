@@ -13,12 +13,12 @@ from gradcli.source import Source, Span
 
 
 def operand_label(source: Source, span: Span, value: Any) -> Label:
-    """What the operand written at a place was."""
+    """A label with the kind of the operand at a place."""
     return Label(span, f"{_name(source, span)} is {kind_of(value)}")
 
 
 def value_label(source: Source, span: Span, value: Any) -> Label | None:
-    """Likewise with its value, of a number or tensor; None of anything else."""
+    """A label with the value of the number or tensor at a place; None for anything else."""
     data = data_of(value)
     if type(data) not in NUMBERS and not hasattr(data, "dtype"):
         return None
@@ -26,7 +26,7 @@ def value_label(source: Source, span: Span, value: Any) -> Label | None:
 
 
 def _name(source: Source, span: Span) -> str:
-    """What is written at a place, if that is short."""
+    """The text at a place, if it is short."""
     written = source.text[span.start : span.end]
     return f"`{written}`" if len(written) <= 20 and "\n" not in written else "this"
 
@@ -64,7 +64,7 @@ _ENDINGS = {1: "st", 2: "nd", 3: "rd"}
 
 
 def call_note(line: int) -> str:
-    """Where a function was called that failed."""
+    """The note with the line from which a failing function was called."""
     return f"called from line {line}"
 
 

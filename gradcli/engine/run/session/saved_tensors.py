@@ -1,4 +1,4 @@
-"""What a node of the graph has saved, as `grad_fn._saved_self` shows it."""
+"""The values that a node of the graph has saved, as `grad_fn._saved_self` shows them."""
 
 from __future__ import annotations
 

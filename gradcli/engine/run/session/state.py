@@ -76,13 +76,7 @@ class RandomNumbers:
 
 
 class Output:
-    """Where the printed text, warnings and plots of a run go.
-
-    Fields:
-        echo: takes each text that the program prints, line ends included.
-        plots: draws what the program plots (`pictures.Plots`); None if nothing does.
-        warnings: the run's warnings, the first of each code.
-    """
+    """The targets of a run's printed text, warnings and plots."""
 
     def __init__(self, echo: Callable[[str], None] = lambda text: None, plots: Any = None) -> None:
         self.echo = echo
@@ -119,8 +113,8 @@ class Passes:
         self._retained: WeakSet[Tensor] | None = None
 
     def left(self, retain: bool) -> int:
-        """What a `backward` of the program leaves of the nodes that it visits: what it frees may
-        still be needed for another derivative.
+        """How far the program's `backward` frees visited nodes: another derivative may still need
+        them.
         """
         if retain:
             return LIVE

@@ -1,4 +1,4 @@
-"""What a tensor tells of itself: how it lies in memory, how large it is, what became of it."""
+"""Methods for facts about a tensor: its memory layout, size and history."""
 
 from __future__ import annotations
 

@@ -44,19 +44,19 @@ USUAL_PRINTING = Printing()
 
 
 def printing() -> Printing:
-    """How the run at hand wants tensors printed."""
+    """The current run's settings for printing tensors."""
     return QUESTION.printing or USUAL_PRINTING
 
 
 def text(value: Any) -> str:
-    """What `print` shows of a value."""
+    """The text that `print` shows for a value."""
     if isinstance(value, str):
         return value
     return object_text(value, str) if isinstance(value, Object) else repr_text(value)
 
 
 def repr_text(value: Any) -> str:
-    """What a value looks like inside a list: as `text`, with strings in quotes."""
+    """The text of a value inside a list: like `text`, with strings in quotes."""
     kind = type(value)
     if kind is Tensor:
         return tensor_text(value)
@@ -93,7 +93,7 @@ def ascii_text(value: Any) -> str:
 
 
 def object_text(value: Object, way: Callable[[Any], str]) -> str:
-    """What a method of the program makes of an object, by `str` or `repr`."""
+    """The text of an object by a method of the program, for `str` or `repr`."""
     try:
         return way(value)
     except TypeError as error:
@@ -224,7 +224,7 @@ def _nested(items: Any, cut: list[bool], form: _Form, indent: int) -> str:
 
 
 class _Form:
-    """How the elements of a tensor are written, all of them alike."""
+    """The format of a tensor's elements, common to all of them."""
 
     def __init__(self, elements: list[Any]) -> None:
         self.floating = type(elements[0]) is float

@@ -29,7 +29,7 @@ where the thread is.
 
 
 class Guard:
-    """What is looked at of one question: its meter and its end, in the thread that asks it."""
+    """The meter and the end of one question, watched in the thread that asks it."""
 
     __slots__ = ("_deadline", "_stopped", "_stuck", "meter", "thread")
 

@@ -12,7 +12,7 @@ from gradcli.source import Span
 
 
 def wrong_call(call: ir.Call, function: ir.Function, source_text: str) -> RunError | None:
-    """What is wrong with the arguments of a call, None if nothing is."""
+    """The fault of a call's arguments, None if they fit."""
     by_name = [word for word, _ in call.keywords]
     return misfit(call, [a.span for a in call.args], by_name, function, source_text)
 
@@ -24,7 +24,7 @@ def misfit(
     function: ir.Function,
     source_text: str,
 ) -> RunError | None:
-    """Likewise of a call with so many arguments by place, which stand there, and these by name."""
+    """The fault of a call with `args` positional arguments and these by name, None if they fit."""
     written = source_text[call.function.span.start : call.function.span.end]
     name = f"`{written}`" if written.isidentifier() else "this function"
     kinds = {p.kind for p in function.parameters}
@@ -56,7 +56,7 @@ def misfit(
 
 
 def parameters_of(function: ir.Function) -> Span | None:
-    """Where the parameters of a function stand, None if it has none."""
+    """The place of a function's parameters, None if it has none."""
     spans = [p.span for p in function.parameters]
     return Span(spans[0].start, spans[-1].end) if spans else None
 

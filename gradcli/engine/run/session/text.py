@@ -227,13 +227,13 @@ class _Form:
     """The format of a tensor's elements, common to all of them."""
 
     def __init__(self, elements: list[Any]) -> None:
-        self.floating = type(elements[0]) is float
+        self.floating = bool(elements) and type(elements[0]) is float
         self.integral = True
         self.scientific = printing().sci_mode is True
         self.precision = printing().precision
         self.width = 1
         if not self.floating:
-            self.width = max(len(str(x)) for x in elements)
+            self.width = max((len(str(x)) for x in elements), default=1)
             return
         usual = [x for x in elements if x != 0 and isfinite(x)]
         if not usual:

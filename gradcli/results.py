@@ -34,7 +34,7 @@ class Result(Record, metaclass=_Annotated):
         raise AttributeError(f"`{name}` of a {type(self).__name__} cannot be changed")
 
     def __repr__(self) -> str:
-        """The fields that say something, of many of a kind the first."""
+        """The fields that are not empty; of long ones only the beginning."""
         shown = ((name, getattr(self, name)) for name in self._fields)
         parts = (f"{n}={_short(v)}" for n, v in shown if not _is(v, self._defaults.get(n, _NONE)))
         return f"{type(self).__name__}({', '.join(parts)})"
@@ -55,19 +55,19 @@ def _short(value: object) -> str:
 
 
 class Look(Result):
-    """Settings for how a result is shown.
+    """Settings for showing a result.
 
     Fields:
         precision: Significant digits of numbers for people.
         width: Cells in a line for people.
-        terminal: Cells in a line of the terminal; None where there is none.
-        verbose: Whether all that there is to say is said.
-        values: Values in the JSON of a graph: "full", of large arrays a "summary", or "none".
-        nodes: How many nodes of a graph are drawn at most.
-        depth: How many steps from the result; None for all.
-        unfold: How many turns of each loop are drawn one by one.
-        diagnostics: How findings are written: "full" or "concise".
-        source: The program that was asked.
+        terminal: Cells in a line of the terminal; None without one.
+        verbose: True to show everything.
+        values: Values in the JSON of a graph: "full", "summary" for large arrays, or "none".
+        nodes: The most nodes of a graph to draw.
+        depth: The most steps from the result to draw; None for all.
+        unfold: Turns of each loop that are drawn one by one.
+        diagnostics: The form of findings: "full" or "concise".
+        source: The program.
     """
 
     precision: int
@@ -83,11 +83,11 @@ class Look(Result):
 
 
 class Answer(Result):
-    """Base of what a command shows. A view is what is shown of a result, by a name under which
-    `formats.writers.forms` has its parts and `render.looks` what draws it.
+    """Base of everything that a command shows. A view is a part of a result with a name, under
+    which `formats.writers.forms` has its parts and `render.looks` the functions that draw it.
 
     Fields of a class:
-        view: The name of the view that has the result itself.
+        view: The name of the view of the result itself.
     """
 
     view: ClassVar[str]
@@ -104,18 +104,18 @@ class Answer(Result):
 
 
 class Shown(Answer):
-    """Base of the results that answer a question. `Program` hands each of them the function that
-    draws it in a form of output, so that `print` shows what the command shows a person.
+    """Base of the results that answer a question. `Program` gives each of them the function that
+    draws it, so that `print` shows the same as the command.
     """
 
     __slots__ = ("_draw",)
 
     def drawn_by(self, draw: Callable[[Any, str], str]) -> None:
-        """Take the function of a result and a form that draws this one."""
+        """Keep the function that draws this result, given a form."""
         object.__setattr__(self, "_draw", draw)
 
     def drawn(self, form: str) -> str | None:
-        """The result in a form; None if nobody has said how to draw it."""
+        """The result in a form; None without a function that draws it."""
         draw = getattr(self, "_draw", None)
         return None if draw is None else draw(self, form)
 
@@ -124,7 +124,7 @@ class Shown(Answer):
         return repr(self) if text is None else text
 
 
-Shown._fields = ()  # `_draw` is no part of what a result says
+Shown._fields = ()  # `_draw` is not a field
 
 
 class Binding(Result):
@@ -196,8 +196,8 @@ class GraphEdge(Result):
 
 
 class Details(Result):
-    """More of a node: the values that it saved for its derivative, by the names of its op's
-    arguments, and by the nodes that it used its partials and what it adds to their `grad`.
+    """More about a node: the values that it saved, by the names of its op's arguments, and by
+    operand its partials and what it adds to their `grad`.
     """
 
     saved: tuple[tuple[str, Value], ...]
@@ -206,9 +206,8 @@ class Details(Result):
 
 
 class Graph(Result):
-    """The recorded graph behind a result: nodes from the root down, each before what it uses.
-    `missing` says why nodes have no `grad`, "" if they do; `details` has more of the nodes of which
-    that was asked for.
+    """The recorded graph behind a result: nodes from the root down, each before its operands.
+    `missing` is the reason why nodes have no `grad`, or ""; `details` has more about some nodes.
     """
 
     _defaults: ClassVar[dict[str, Any]] = {"missing": "", "details": {}}
@@ -248,7 +247,7 @@ class Kinked(Result):
 
 
 class RunResult(Shown):
-    """The result of `gradcli run`. `result` is None if the program ends in no value."""
+    """The result of `gradcli run`. `result` is None if the program does not end in a value."""
 
     view = "run"
     _defaults: ClassVar[dict[str, Any]] = {
@@ -282,15 +281,14 @@ class RunResult(Shown):
 
 
 class Names(RunResult):
-    """A run of which only some top-level names are wanted: those of its bindings."""
+    """A run of which only some top-level names are shown."""
 
     view = "names"
 
 
 class Derivative(Shown):
-    """Base of the results of questions about derivatives. A class adds the fields of its answer,
-    which stand between the value and what was printed. All forms of output follow from `question`
-    and `shown`.
+    """Base of the results of questions about derivatives. A class adds the fields of its answer
+    between `value` and `printed`. All forms of output follow from `question` and `shown`.
 
     Fields:
         output: The name of the result that was differentiated.
@@ -300,9 +298,9 @@ class Derivative(Shown):
 
     Fields of a class:
         question: The question's name.
-        shown: The fields of its answer, in their order: values, values by name, or by two names; a
-            text, such as the mode; None for what was not asked for. The last that is no text is
-            what was asked for.
+        shown: The fields of its answer, in order: values, values by name or by two names, a text
+            such as the mode; None for one that was not asked for. The last that is not a text is
+            the one that the question is about.
     """
 
     view = "derivative"
@@ -320,20 +318,20 @@ class Derivative(Shown):
 
     @property
     def answer(self) -> dict[str, Any]:
-        """The fields that tell the answer, by their names."""
+        """The fields of the answer, by name."""
         found = {name: getattr(self, name) for name in self.shown}
         return {name: value for name, value in found.items() if value is not None}
 
 
 def _place(field: str) -> int:
-    """The order of a derivative's fields: result, answer, what was printed, warnings, kinks."""
+    """The order of a derivative's fields: result, answer, printed lines, warnings, kinks."""
     order = {"output": 0, "value": 1, "printed": 3, "warnings": 4, "kinks": 5}
     return order.get(field, 2)
 
 
 class Several(Answer):
-    """Answers to one question about several results, which have the fields of one: each an object
-    of what the answers have, by the name of the result.
+    """Answers to one question about several results. It has the fields of one answer, each a
+    dictionary by the name of the result.
     """
 
     view = "derivative"
@@ -353,7 +351,7 @@ class Several(Answer):
 
     @property
     def answer(self) -> dict[str, Any]:
-        """The fields that tell the answer, by their names."""
+        """The fields of the answers, by name."""
         names = self.answers[0].answer
         return {name: {a.output: a.answer[name] for a in self.answers} for name in names}
 
@@ -365,8 +363,8 @@ class Several(Answer):
 
 
 class GradResult(Derivative):
-    """Value of the output and its derivative by each name, shaped as the name's value. `inputs`
-    holds those values, for the table that a person sees.
+    """Value of the output and its derivative by each name, in the shape of the name's value.
+    `inputs` has those values, for the table for people.
     """
 
     question, shown = "grad", ("grad",)
@@ -381,12 +379,12 @@ class GradResult(Derivative):
 
 
 def _kinks(found: tuple[Kinked, ...] | None) -> tuple[str, ...]:
-    """The view of kinks, where they were asked for."""
+    """The view of kinks, if they were asked for."""
     return () if found is None else ("kinks",)
 
 
 class JvpResult(Derivative):
-    """Value of the output and its derivative along a direction of the inputs, shaped as it."""
+    """Value of the output and, in its shape, its derivative along a direction of the inputs."""
 
     question, shown = "jvp", ("jvp",)
     jvp: Value
@@ -418,9 +416,9 @@ class JacobianResult(Derivative):
 
 class HessianResult(Derivative):
     """Value, gradient and second derivatives of a scalar output: `hessian` by two names, the shape
-    of the first followed by the second's; or, of a diagonal alone, `diagonal` by one name and
-    shaped as it. The one that was not asked for is None. `mode` tells how the gradient was
-    differentiated, "forward" or "reverse".
+    of the first followed by the second's; or `diagonal` by one name, in its shape. The one that was
+    not asked for is None. `mode` is the mode that differentiated the gradient, "forward" or
+    "reverse".
     """
 
     question, shown = "hessian", ("grad", "hessian", "diagonal", "mode")
@@ -479,7 +477,7 @@ class Checked(Result):
 
 
 class GradcheckResult(Shown):
-    """The result of `gradcli gradcheck`: checks of the program, and of each own rule by itself."""
+    """The result of `gradcli gradcheck`: checks of the program, and of each own rule alone."""
 
     view = "checks"
     _defaults: ClassVar[dict[str, Any]] = {"printed": (), "warnings": ()}
@@ -495,8 +493,8 @@ class GradcheckResult(Shown):
 
     @property
     def worst_of_each(self) -> list[Checked]:
-        """Of the checks by each input or argument, and of each order, the one that tells the most:
-        that fails, or has a note, or is the farthest off beside what is allowed.
+        """For each input or argument and each order the check that says most: one that fails, else
+        one with a note, else the one with the largest error relative to the allowed one.
         """
         groups: dict[tuple[str, int], list[Checked]] = {}
         for check in (*self.checks, *self.rules):
@@ -505,7 +503,7 @@ class GradcheckResult(Shown):
 
     @property
     def worst(self) -> Checked | None:
-        """The one of all; None where nothing was compared."""
+        """The worst of all checks; None if nothing was compared."""
         return max(self.worst_of_each, key=_weight, default=None)
 
 
@@ -538,8 +536,8 @@ class CheckResult(Result):
 
 
 class Findings(Answer):
-    """What `gradcli check` found in programs: all of it, what of it people are shown, and the
-    inputs, each with the name of the file that declares it.
+    """The findings of `gradcli check` in programs: all, those that people are shown, and the
+    inputs, each with the name of its file.
     """
 
     view = "findings"
@@ -565,8 +563,8 @@ class GraphResult(Shown):
 
 
 class Kink(Result):
-    """A point at which a derivative is a choice, and what is chosen: the call, the cotangent (None
-    for ones) and the gradient of each argument.
+    """A point at which a derivative is a choice, and the choice: the call, the cotangent (None for
+    ones) and the gradient of each argument.
     """
 
     call: str
@@ -575,9 +573,9 @@ class Kink(Result):
 
 
 class Operation(Result):
-    """What is known of a built-in operation: `derivative` holds a formula for the cotangent of
-    each argument in terms of g, that of the result; it may be empty for a differentiable one.
-    `in_python` says that compiled code calls its value on numbers in Python.
+    """A built-in operation. `derivative` has a formula for the cotangent of each argument in terms
+    of g, the result's cotangent; it may be empty for a differentiable one. `in_python` is True if
+    compiled code calls its value on numbers in Python.
     """
 
     name: str

@@ -1,5 +1,5 @@
-"""What `gradcli trace` and `plot` return: plain, frozen data, apart from the results that a short
-command imports.
+"""Results of `gradcli trace` and `plot`: plain, frozen data, apart from the results that short
+commands import.
 """
 
 from __future__ import annotations
@@ -11,13 +11,16 @@ from gradcli.results import Result, Shown, Value
 
 
 class TraceRow(Result):
-    """An input, or an elementary operation of a run, by its `id`: v1, v2, ... in the order in which
-    they were done, an input its name. `variable` is the program's name for what came of it or "",
-    `partials` the derivatives by what it was made of, by their ids (None where a Jacobian is too
-    large): element by element, or a Jacobian of the result's shape followed by the operand's.
-    `adjoint` is the derivative of the output with respect to it, `tangent` its own along a
-    direction of the inputs; the one that was not asked for is None. `around` tells in which turns
-    of loops and calls of functions it was done, the outermost first.
+    """An input or an elementary operation of a run.
+
+    Fields:
+        id: v1, v2, ... in the order of execution, or the name of an input.
+        variable: the program's name for the result, or "".
+        partials: the derivatives by its operands, by their ids: element by element, or a Jacobian
+            of the result's shape followed by the operand's; None for a large one.
+        adjoint, tangent: the derivative of the output by it, and its own along a direction of the
+            inputs; None if not asked for.
+        around: the enclosing turns of loops and calls of functions, the outermost first.
     """
 
     id: str
@@ -32,8 +35,8 @@ class TraceRow(Result):
 
 
 class TraceGap(Result):
-    """So many operations that are left out of a trace: those of some `turns` of the loop at a line,
-    or of no one loop, with 0 for both.
+    """Operations that a trace leaves out: `count` of them, in `turns` of the loop at `line`, or
+    both 0.
     """
 
     count: int
@@ -42,8 +45,8 @@ class TraceGap(Result):
 
 
 class TraceResult(Shown):
-    """What `gradcli trace` found: inputs first, then operations. `columns` names what was asked
-    for, "adjoint", "tangent" or both.
+    """The result of `gradcli trace`: inputs first, then operations. `columns` has "adjoint",
+    "tangent" or both.
     """
 
     view = "trace"
@@ -57,8 +60,8 @@ class TraceResult(Shown):
 
 
 class Break(Result):
-    """A point at which a curve has a kink: its derivatives to either side and, where it jumps, its
-    values there, else None.
+    """A kink of a curve: its derivatives on either side and, at a jump, its values there, else
+    None.
     """
 
     at: float
@@ -68,7 +71,7 @@ class Break(Result):
 
 
 class Curve(Result):
-    """A result over an input, by its name, and as axes are labelled: values and derivatives at the
+    """A result over an input: its name, the label of its axis, its values and derivatives at the
     points, and the kinks between them.
     """
 
@@ -80,8 +83,8 @@ class Curve(Result):
 
 
 class PlotResult(Shown):
-    """What `gradcli plot` found: the name of the input, and as its axis is labelled, its values,
-    and a curve for each result, of one with several elements for each of these.
+    """The result of `gradcli plot`: the input's name, the label of its axis, its values, and a
+    curve for each result or for each element of one.
     """
 
     view = "curves"

@@ -1,12 +1,12 @@
-"""The ops program: what the grammar makes and the engine executes.
+"""The ops program, which the grammar makes and the engine executes.
 
 A program is a tree of functions; a function is a list of structured instructions over numbered
-slots. Slots are numbered once for the whole program, so a function that uses a slot of an outer
-one simply names it (a closure). Every instruction writes its result to one slot and takes slots or
+slots. Slots are numbered once for the whole program, so a function that uses a slot of an outer one
+simply names it (a closure). Every instruction writes its result to one slot and takes slots or
 constants, never another instruction: deep expressions become long lists, not deep trees.
 
-What a field is to the program its type says: an operand is read, a target written, a body done.
-`visit` knows all records by that.
+The type of a field is its role: operands are read, targets are written, bodies are executed.
+`visit` derives all that it knows about a record from these types.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ Named: TypeAlias = tuple[tuple[str, Operand], ...]
 
 
 class Instruction(Record):
-    """Base of the instructions; `span` is the program text that asks for it."""
+    """Base of the instructions; `span` is the program text that it comes from."""
 
     __slots__ = ("span",)
     _ignored = frozenset({"span"})
@@ -83,10 +83,9 @@ class Copy(Instruction):
 
 
 class Operator(Instruction):
-    """target = what an operator of the language gives, by its sign: "+", "-" (of one operand or of
-    two), "[]", "not", "in", "==" and so on. It is not the built-in of its name: `+` joins text.
-    "+[]" and "*[]" are `+` and `*` where an operand is written as a list: of lists they join and
-    repeat.
+    """target = the result of an operator, by its sign: "+", "-" (with one operand or two), "[]",
+    "not", "in", "==" and so on. It differs from the built-in of its name: `+` joins text. "+[]" and
+    "*[]" are `+` and `*` with an operand written as a list: they join and repeat lists.
     """
 
     __slots__ = ("target", "operator", "args")
@@ -108,8 +107,8 @@ class Augment(Instruction):
 
 
 class Apply(Instruction):
-    """target = the built-in `op` (`sum(x)`, `x.sum()`), its arguments bound to their names: in the
-    order in which they are evaluated, aliases resolved, defaults left out.
+    """target = the built-in `op` (`sum(x)`, `x.sum()`). Its arguments are bound to parameters, in
+    the order of evaluation; aliases are resolved and defaults left out.
     """
 
     __slots__ = ("target", "op", "arguments")
@@ -130,8 +129,8 @@ class Inplace(Instruction):
 
 
 class CallBuiltin(Instruction):
-    """target = the built-in called with arguments as they are written: one that takes any number of
-    them, or a method's that fit no signature, which running it tells.
+    """target = the built-in called with arguments as written: it takes any number of them, or they
+    fit no signature, which a run reports.
     """
 
     __slots__ = ("target", "name", "args", "keywords")
@@ -152,7 +151,7 @@ class Call(Instruction):
 
 
 class Method(Instruction):
-    """target = receiver.name(args), a method that is no built-in function (`x.backward()`)."""
+    """target = receiver.name(args), with a method that is not a built-in (`x.backward()`)."""
 
     __slots__ = ("target", "receiver", "name", "args", "keywords")
     target: Target
@@ -229,7 +228,7 @@ class DeleteAttribute(Instruction):
 
 
 class SpreadCall(Instruction):
-    """target = function(*args, **keywords), of a list and, if there is one, a dictionary."""
+    """target = function(*args, **keywords), with a list and an optional dictionary."""
 
     __slots__ = ("target", "function", "args", "keywords")
     target: Target
@@ -239,7 +238,7 @@ class SpreadCall(Instruction):
 
 
 class SpreadMethod(Instruction):
-    """target = receiver.name(*args, **keywords), of a method that is no built-in function."""
+    """target = receiver.name(*args, **keywords), where the method is not a built-in function."""
 
     __slots__ = ("target", "receiver", "name", "args", "keywords")
     target: Target
@@ -271,8 +270,8 @@ class Format(Instruction):
 
 
 class Unpack(Instruction):
-    """targets = the items of value: as many as there are targets. The target of the number
-    `starred`, if there is one, takes the list of those that are left.
+    """targets = the items of value, as many as there are targets. The target number `starred`, if
+    any, gets the list of the remaining items.
     """
 
     __slots__ = ("targets", "value", "starred")
@@ -291,9 +290,8 @@ class Branch(Instruction):
 
 
 class Choice(Instruction):
-    """target = what `then` yields if the test is true, else what `orelse` yields. `kind` is how it
-    is written: "and", "or", "chain" (`a < b < c`), "if" (`a if c else b`). Each block ends in its
-    only `Yield`.
+    """target = the value of `then` if the test is true, else that of `orelse`. `kind` is its form:
+    "and", "or", "chain" (`a < b < c`), "if" (`a if c else b`). Each block ends in its only `Yield`.
     """
 
     __slots__ = ("target", "kind", "test", "then", "orelse")
@@ -312,8 +310,8 @@ class Yield(Instruction):
 
 
 class Emit(Instruction):
-    """Give an item to the one who goes through the generator; target = what is sent, None if
-    nothing is. A function that has an `Emit` makes a generator when it is called.
+    """Yield an item to the caller of a generator; target = the value that the caller sends, or
+    None. A call of a function with an `Emit` makes a generator.
     """
 
     __slots__ = ("target", "value")
@@ -322,7 +320,7 @@ class Emit(Instruction):
 
 
 class EmitAll(Instruction):
-    """Give all items of a value likewise; target = what a generator among such values returns."""
+    """Yield all items of a value; target = the return value of a generator."""
 
     __slots__ = ("target", "value")
     target: Target
@@ -330,7 +328,7 @@ class EmitAll(Instruction):
 
 
 class While(Instruction):
-    """Evaluate `condition`, leave when `test` is false, run body, again."""
+    """Evaluate `condition`; if `test` is true, run body and repeat."""
 
     __slots__ = ("condition", "test", "body")
     condition: Body
@@ -361,7 +359,7 @@ class Return(Instruction):
 
 
 class Assert(Instruction):
-    """Fail with the message (evaluated by `body`, only then) when the test is false."""
+    """If the test is false, fail with the message, which `body` evaluates only then."""
 
     __slots__ = ("test", "body", "message")
     test: Operand
@@ -370,8 +368,8 @@ class Assert(Instruction):
 
 
 class Mode(Instruction):
-    """Run body with recording off ("no_grad") or on ("enable_grad"), or as it is ("kept") until the
-    body changes it; behind it recording is as it was before.
+    """Run body with recording off ("no_grad"), on ("enable_grad"), or unchanged until the body
+    changes it ("kept"); recording is restored afterwards.
     """
 
     __slots__ = ("mode", "body")
@@ -392,8 +390,8 @@ class Handler(Record):
 
 
 class Try(Instruction):
-    """Run body; the first handler that fits an exception in it, or `orelse` where there is none;
-    in any case `last`.
+    """Run body, then the first handler that fits an exception in it, or `orelse` if there is none;
+    `last` runs in any case.
     """
 
     __slots__ = ("body", "handlers", "orelse", "last")
@@ -404,7 +402,7 @@ class Try(Instruction):
 
 
 class Raise(Instruction):
-    """Raise an exception, or one of a class; None is the one that is being handled."""
+    """Raise an exception, or one of a class; None re-raises the one that is being handled."""
 
     __slots__ = ("value",)
     value: Operand | None
@@ -412,8 +410,8 @@ class Raise(Instruction):
 
 class Parameter(Record):
     """A function's parameter; `default` is evaluated where the function is defined. `kind` is ""
-    for one given by place or name, "named" for one given by name only, "*" for the one that takes
-    the tuple of all further arguments by place, "**" the dictionary of all others by name.
+    for one given by position or name, "named" for one given by name only, "*" for the tuple of all
+    further positional arguments, "**" for the dictionary of all other keyword arguments.
     """
 
     __slots__ = ("name", "slot", "default", "span", "kind")
@@ -427,8 +425,8 @@ class Parameter(Record):
 
 class Function(Record):
     """A function's code. `name` is "<lambda>" for a lambda and "<program>" for the main one.
-    `locals` are the slots that are its own, `captures` those of functions around it that it, or a
-    function in it, reads or, by `global` and `nonlocal`, writes.
+    `locals` are its own slots, `captures` those of enclosing functions that it, or a function in
+    it, reads or (by `global` and `nonlocal`) writes.
     """
 
     __slots__ = ("name", "parameters", "body", "locals", "captures", "span")
@@ -441,7 +439,7 @@ class Function(Record):
 
 
 class Define(Instruction):
-    """target = the function, closed over the slots around it."""
+    """target = the function, closed over the enclosing slots."""
 
     __slots__ = ("target", "function")
     target: Target
@@ -449,9 +447,9 @@ class Define(Instruction):
 
 
 class DefineRule(Instruction):
-    """target = an own differentiable function made of methods: forward, backward, jvp and what it
-    has besides, with the methods and attributes of its bases. `once` says that what backward gives
-    must not be differentiated.
+    """target = an own differentiable function with its methods (forward, backward, jvp), its
+    attributes, and those of its bases. With `once`, the result of backward must not be
+    differentiated.
     """
 
     __slots__ = ("target", "name", "bases", "methods", "attributes", "once")
@@ -474,7 +472,7 @@ class DefineClass(Instruction):
 
 
 class Super(Instruction):
-    """target = the receiver as its class has it that comes behind `owner`: `super()`."""
+    """target = `super()`: the receiver with the attributes of the classes after `owner`."""
 
     __slots__ = ("target", "owner", "receiver")
     target: Target
@@ -502,9 +500,7 @@ class Input(Instruction):
 
 
 class Watch(Instruction):
-    """The slot holds the one value of the top-level `name`: a derivative with respect to `name`
-    is taken here.
-    """
+    """The slot has the only value of the top-level `name`; derivatives by `name` are taken here."""
 
     __slots__ = ("slot", "name")
     slot: Target
@@ -512,10 +508,15 @@ class Watch(Instruction):
 
 
 class Program(Record):
-    """A whole program. `names` gives top-level names their slots, in order of first assignment;
-    `variables` gives every named slot its name; `inputs` are the `Input` instructions anywhere in
-    main; `result` is the value of a last expression, with `output` its name when it is a bare
-    name, else "result"; `watchable` are the names of the `Watch` instructions.
+    """A whole program.
+
+    Fields:
+        names: the slots of top-level names, in order of first assignment.
+        variables: the name of every named slot.
+        inputs: the `Input` instructions anywhere in main.
+        result: the value of a last expression.
+        output: its name if it is a bare name, else "result".
+        watchable: the names of the `Watch` instructions.
     """
 
     __slots__ = ("source", "main", "names", "variables", "inputs", "result", "output", "watchable")

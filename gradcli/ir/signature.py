@@ -8,15 +8,17 @@ from gradcli.record import Record
 
 
 class Signature(Record):
-    """How a built-in may be called, for checks before anything runs.
+    """The signature of a built-in, for checks before a run.
 
-    `positional` are the names that may be given by place, in order; the first `required` of them
-    (by place or by name) must be. `keywords` may be given by name only. `variadic`: further
-    positional arguments are taken, `any_name`: arguments by any other name. `gathers`: all that a
-    generator gives is taken before anything else is done. `aliases` maps other accepted keyword
-    names to these. `constant` marks a name that is a value (`pi`), not a function. `pure` is false
-    where calling has an effect or draws random numbers. `method` says whether `x.name(...)` works
-    too.
+    Fields:
+        positional: parameters that may be given by position; the first `required` of them must be.
+        keywords: parameters that may be given by name only.
+        variadic, any_name: True if it takes further positional arguments, or any other names.
+        gathers: True if it reads a generator to the end before it does anything else.
+        aliases: these parameters by their other names.
+        constant: True for a value (`pi`), not a function.
+        pure: False if a call has an effect or draws random numbers.
+        method: True if `x.name(...)` works, too.
     """
 
     __slots__ = (
@@ -46,8 +48,8 @@ class Signature(Record):
 
 
 def written(name: str) -> str:
-    """How a program writes a built-in's name: what has a meaning of its own in a module, or as
-    Python's, has the module's name in front.
+    """The name under which a program writes a built-in: with the name of a module in front if it
+    has a meaning of its own there, or if it is Python's.
     """
     if name.startswith("python_"):
         return name.split("_", 2)[2]
@@ -57,7 +59,7 @@ def written(name: str) -> str:
     return name
 
 
-if TYPE_CHECKING:  # making a protocol takes as long as importing a room
+if TYPE_CHECKING:  # a protocol takes as long as importing a room
     from typing import Protocol
 
     class Signatures(Protocol):
@@ -67,15 +69,15 @@ if TYPE_CHECKING:  # making a protocol takes as long as importing a room
         def __getitem__(self, name: str) -> Signature: ...
         def names(self) -> list[str]: ...
         def in_library(self, path: str) -> bool:
-            """True if the library has something of that full path, such as `torch.nn.Linear`."""
+            """True if the library has a member with that full path, such as `torch.nn.Linear`."""
             ...
 
         def names_later(self, path: str) -> bool:
-            """True if something of the library has attributes named while a program runs."""
+            """True if a member of the library has attributes that are named at run time."""
             ...
 
         def is_member(self, name: str) -> bool:
-            """True if an object, or something of the library, has an attribute of that name."""
+            """True if an object, or a member of the library, has an attribute of that name."""
             ...
 
         @property
@@ -87,7 +89,7 @@ if TYPE_CHECKING:  # making a protocol takes as long as importing a room
 
         @property
         def of_python(self) -> frozenset[str]:
-            """Names of methods of lists, strings and the like (`sort`, `split`): where one is a
-            built-in function, too, the receiver tells which of the two is meant.
+            """Names of methods of lists, strings and the like (`sort`, `split`). If a built-in
+            function has the same name, the receiver decides which of the two is meant.
             """
             ...

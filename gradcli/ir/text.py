@@ -1,7 +1,6 @@
-"""A program as text that people read: a line an instruction, blocks indented, its place behind it.
+"""Print a program for people: one instruction a line, blocks indented, followed by its place.
 
-Slots that have a name are shown by it, with their number where several have the same; temporaries
-are `%3`. Nothing of it is read back.
+Slots with a name are shown by it, with their number if several have the same; temporaries are `%3`.
 """
 
 from __future__ import annotations
@@ -19,13 +18,13 @@ Block: TypeAlias = "tuple[str, Sequence[Part]]"
 Part: TypeAlias = "str | ir.Instruction | Block"
 
 _INDENT = "  "
-_COLUMN = 48  # where the places stand, if the line is not longer
+_COLUMN = 48  # the column of the places, unless the line is longer
 _CHOICES = {"and": "and", "or": "or", "chain": "chain", "if": "choose"}
 
 
 def text(program: ir.Program, remark: Callable[[ir.Instruction], str] = lambda i: "") -> str:
-    """The program's text, with a newline at the end; `remark` says what stands behind the place of
-    an instruction.
+    """The program's text, with a newline at the end; `remark` returns a text to add after the place
+    of an instruction.
     """
     return "".join(f"{line}\n" for line in _Printer(program, remark).lines())
 
@@ -44,7 +43,7 @@ class _Printer:
         self.several = {name for name, count in names.items() if count > 1}
 
     def lines(self) -> Iterator[str]:
-        """The lines. What is inside another waits on a stack: programs nest deeply."""
+        """The lines. Inner instructions wait on a stack, because programs nest deeply."""
         program = self.program
         result = [] if program.result is None else [f"result {self.operand(program.result)}"]
         pending: list[tuple[int, Part]] = [(0, p) for p in [*self.inside(program.main), *result]]
@@ -71,7 +70,7 @@ class _Printer:
         return [*named, *function.body]
 
     def parts(self, i: ir.Instruction) -> list[Block]:
-        """The lines of an instruction, each with what stands below it."""
+        """The lines of an instruction, each with the blocks below it."""
         match i:
             case ir.Branch():
                 sides: list[Block] = [(f"if {self.operand(i.test)}:", i.then)]

@@ -69,7 +69,7 @@ class _Validator:
             yield from self.function(inner, function)
 
     def block(self, body: ir.Body, function: ir.Function, is_main: bool) -> Iterator[str]:
-        """Where in a function what may stand: what leaves a loop, a function, a choice."""
+        """Check that instructions which leave a loop, a function or a choice are inside one."""
         pending: list[tuple[ir.Instruction, bool, bool]] = [(i, False, False) for i in body]
         while pending:
             i, looped, yields = pending.pop()
@@ -99,7 +99,7 @@ class _Validator:
                 ]
 
     def instruction(self, i: ir.Instruction, function: ir.Function) -> Iterator[str]:
-        """One instruction: its place, what it reads and writes, what it says."""
+        """Check an instruction: its place, the slots that it reads and writes, and its fields."""
         here = self.at(i)
         yield from self.span(i.span, here)
         for operand in visit.operands(i):
@@ -124,7 +124,7 @@ class _Validator:
         return name in self.signatures or name.removesuffix("_") in self.signatures
 
     def bound(self, i: ir.Apply | ir.Inplace, here: str) -> Iterator[str]:
-        """Arguments that are bound fit the signature."""
+        """Check that bound arguments fit the signature."""
         if i.op not in self.signatures:
             yield f"{here}: no built-in `{i.op}`"
             return
@@ -149,7 +149,7 @@ class _Validator:
             yield f"slot {operand.index} is read and neither owned nor captured by {function.name}"
 
     def span(self, span: Span, what: str) -> Iterator[str]:
-        """A span lies in the text."""
+        """Check that a span is inside the text."""
         if not 0 <= span.start <= span.end <= self.end:
             yield f"{what} lies outside the text: {span.start}-{span.end}"
 

@@ -1,6 +1,7 @@
-"""Going through an ops program: what an instruction reads and writes, and what is inside it.
+"""Visit an ops program: the slots that an instruction reads and writes, its blocks and its
+functions.
 
-It follows from the types of a record's fields, so that a new record needs nothing here.
+All of it follows from the types of a record's fields, so that a new record needs nothing here.
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ def reads(i: ir.Instruction) -> Iterator[ir.Slot]:
 
 
 def writes(i: ir.Instruction) -> Sequence[int]:
-    """The numbers of the slots that an instruction itself writes, `Parameter`s left out."""
+    """The numbers of the slots that an instruction itself writes, without `Parameter`s."""
     return _values(i, 1)
 
 
 def blocks(i: ir.Instruction) -> Sequence[ir.Body]:
-    """The blocks of an instruction, in the order of the text, those of functions left out."""
+    """The blocks of an instruction, in the order of the text, without those of functions."""
     return _values(i, 2)
 
 
@@ -39,7 +40,7 @@ def functions(i: ir.Instruction) -> Sequence[ir.Function]:
 
 
 def instructions(body: Sequence[ir.Instruction]) -> Iterator[ir.Instruction]:
-    """The instructions of a block and of the blocks in it, in order; not those of functions."""
+    """The instructions of a block and its inner blocks, in order, without those of functions."""
     pending = list(reversed(body))
     while pending:
         i = pending.pop()
@@ -54,7 +55,7 @@ def is_generator(function: ir.Function) -> bool:
 
 
 def written_around(function: ir.Function) -> frozenset[int]:
-    """The slots of functions around it that a function writes."""
+    """The slots of enclosing functions that a function writes."""
     written = {slot for i in instructions(function.body) for slot in writes(i)}
     return frozenset(written.difference(function.locals))
 
@@ -80,7 +81,7 @@ def everything(program: ir.Program) -> Iterator[ir.Instruction]:
         yield from instructions(function.body)
 
 
-# what a field's type says -------------------------------------------------------------------------
+# roles of fields ----------------------------------------------------------------------------------
 
 Values = Callable[[Any], Sequence[Any]]
 
@@ -133,7 +134,9 @@ def _values(i: ir.Instruction, role: int) -> Sequence[Any]:
 
 @cache
 def _through(kind: Any) -> tuple[Values, ...]:
-    """For each role, what gives all that the fields of a kind of instruction have in it."""
+    """For each role, a function that returns all that the fields of an instruction contain in this
+    role.
+    """
     types = field_types(kind)
     return tuple(
         _together([_of(name, role[types[name]]) for name in kind._fields if types[name] in role])
@@ -142,7 +145,7 @@ def _through(kind: Any) -> tuple[Values, ...]:
 
 
 def field_types(kind: type[ir.Instruction]) -> dict[str, str]:
-    """The types of a record's fields, as they are written."""
+    """The types of a record's fields, as written."""
     found: dict[str, str] = {}
     for base in reversed(kind.__mro__):
         found.update(getattr(base, "__annotations__", {}))
@@ -155,7 +158,7 @@ def _of(name: str, values: Values) -> Values:
 
 
 def _together(fields: list[Values]) -> Values:
-    """All that several fields have in them; that of one, which most kinds have, costs one call."""
+    """A function that returns the contents of several fields; it is a single call for one field."""
     if len(fields) == 1:
         return fields[0]
     return lambda i: [value for field in fields for value in field(i)]

@@ -40,7 +40,7 @@ def test_no_address_is_printed():
 
 
 REFUSED = [
-    ("x = randn(3)\nsum(x[x > 0])", {}, 3, (2, 5), "an item is taken by what is known only"),
+    ("x = randn(3)\nsum(x[x > 0])", {}, 3, (2, 5), "an item is taken by a value known only"),
     ("y = x", {"wrt": "x"}, 3, None, "the program has no result"),
     ("input x: float[2]\nx * 2", {"wrt": "x"}, 3, (2, 1), "the result is no float"),
     ("input x: float[n]\nsum(x)", {}, 4, (1, 1), "input `x` has no value"),

@@ -315,7 +315,6 @@ copysign: Op = by_numpy(
     "-1, as the sign stays or changes (0 where input is 0), and 0.",
     source="PyTorch",
     partials=(lambda out, x, y: ops.mul(ops.sign(x), copysign(1.0, y)), 0.0),
-    saves=("input", "other"),
     node=by_number(1, "CopysignBackward1(input)", "CopysignBackward0"),
     samples=points.pairs,
     known=lambda: (

@@ -99,7 +99,6 @@ expm1: Op = by_numpy(
     doc="e ** input - 1, exact for small input. Its derivative is taken from the input, as "
     "expm1(input) + 1, PyTorch's way, loses all digits below -37.",
     partials=(lambda out, x: exp(x),),
-    saves=("input",),
     samples=points.any_sign,
     known=lambda: (known(0.0, grad=(1.0,)),),
 )
@@ -113,7 +112,6 @@ log: Op = by_numpy(
     "where the value is, where PyTorch has 1 / input.",
     source="DLMF 4.2.18",
     partials=(lambda out, x: _one_over(x),),
-    saves=("input",),
     samples=points.positive,
     known=lambda: (
         known(0.0, grad=(INF,)),
@@ -127,7 +125,6 @@ log2: Op = by_numpy(
     ieee.log2,
     doc="Logarithm of input to the base 2. Its derivative is 1 / (input log(2)).",
     partials=(lambda out, x: ops.div(_one_over(x), ieee.LN2),),
-    saves=("input",),
     samples=points.positive,
     known=lambda: (known(0.0, grad=(INF,)), known(-1.0, grad=(NAN,))),
 )
@@ -137,7 +134,6 @@ log10: Op = by_numpy(
     ieee.log10,
     doc="Logarithm of input to the base 10. Its derivative is 1 / (input log(10)).",
     partials=(lambda out, x: ops.div(_one_over(x), ieee.LN10),),
-    saves=("input",),
     samples=points.positive,
     known=lambda: (known(0.0, grad=(INF,)), known(-1.0, grad=(NAN,))),
 )
@@ -147,7 +143,6 @@ log1p: Op = by_numpy(
     ieee.log1p,
     doc="log(1 + input), exact for small input. Its derivative is 1 / (1 + input).",
     partials=(lambda out, x: _one_over(ops.add(x, 1.0)),),
-    saves=("input",),
     samples=lambda: (*points.positive(), sample(0.0), sample([-0.5, 1e-9])),
     known=lambda: (known(-1.0, grad=(INF,)), known(-2.0, grad=(NAN,)), known(0.0, grad=(1.0,))),
 )
@@ -168,7 +163,6 @@ logaddexp: Op = by_numpy(
     "sigmoid(input - other) and sigmoid(other - input), 0 where both are -inf.",
     source="chain rule",
     partials=(lambda out, x, y: _softer(x, y, 1.0), lambda out, x, y: _softer(y, x, 1.0)),
-    saves=("input", "other"),
     inplace=False,
     samples=points.pairs,
     known=lambda: (
@@ -188,7 +182,6 @@ logaddexp2: Op = by_numpy(
         lambda out, x, y: _softer(x, y, ieee.LN2),
         lambda out, x, y: _softer(y, x, ieee.LN2),
     ),
-    saves=("input", "other"),
     inplace=False,
     samples=points.pairs,
     known=lambda: (known(1000.0, 1000.0, grad=(0.5, 0.5)), known(-INF, -INF, grad=(0.0, 0.0))),

@@ -1,4 +1,7 @@
-"""Element-wise ops of floats, of which a function of NumPy or one in pieces computes the values."""
+"""Element-wise ops of floats, of which a function of NumPy or one in pieces computes the values.
+
+Their slopes are functions of the arguments, which they save unless an entry says otherwise.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ def by_numpy(name: str, number: Callable[..., Any], function: str = "", **fields
     """The op whose value on arrays is NumPy's `function`, by default the one of its own name;
     `number` is the value on numbers.
     """
-    return elementwise(name, number=number, array=real(function or name), dtype=floating, **fields)
+    return _of_floats(name, number=number, array=real(function or name), **fields)
 
 
 def in_pieces(name: str, kernel: Kernel, **fields: Any) -> Op:
@@ -26,6 +29,9 @@ def in_pieces(name: str, kernel: Kernel, **fields: Any) -> Op:
     """
     from gradcli.engine.numerics.piecewise import on_array, on_number
 
-    return elementwise(
-        name, number=on_number(kernel), array=on_array(kernel), dtype=floating, **fields
-    )
+    return _of_floats(name, number=on_number(kernel), array=on_array(kernel), **fields)
+
+
+def _of_floats(name: str, **fields: Any) -> Op:
+    fields.setdefault("saves", fields.get("args", ("input",)))
+    return elementwise(name, dtype=floating, **fields)

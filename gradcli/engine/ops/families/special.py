@@ -105,7 +105,6 @@ ndtr: Op = in_pieces(
     "both tails. Its derivative is the density e ** -(input input / 2) / sqrt(2 pi).",
     source="DLMF 7.2.2: erfc(-input / sqrt(2)) / 2",
     partials=(lambda out, x: _density(x),),
-    saves=("input",),
     inplace=False,
     samples=points.any_sign,
     known=lambda: (
@@ -122,7 +121,6 @@ log_ndtr: Op = in_pieces(
     "over ndtr, which is about -input in the lower tail.",
     source="chain rule",
     partials=(_hazard,),
-    saves=("input",),
     inplace=False,
     node="SpecialLogNdtrBackward0",
     samples=lambda: (*points.any_sign(), sample([-5.0, -1e-3, 1e-3, 5.0])),
@@ -143,7 +141,6 @@ lgamma: Op = in_pieces(
     "rounding of input.",
     source="DLMF 5.2.1, 5.11.1; below 0 DLMF 5.5.3",
     partials=(lambda out, x: digamma(x),),
-    saves=("input",),
     samples=points.off_whole,
     known=lambda: (
         known(0.0, grad=(-INF,)),
@@ -160,7 +157,6 @@ digamma: Op = in_pieces(
     "below 0 the error is that of one rounding of input.",
     source="DLMF 5.2.2, 5.11.2; below 0 DLMF 5.5.4",
     partials=(lambda out, x: ops.polygamma_of(x, n=1),),
-    saves=("input",),
     samples=points.off_whole,
     known=lambda: (
         known(0.0, grad=(INF,)),

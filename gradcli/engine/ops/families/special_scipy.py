@@ -30,7 +30,6 @@ erfinv: Op = in_pieces(
     "SciPy.",
     source="derivative of an inverse; DLMF 7.17",
     partials=(lambda out, x: ops.erfinv_slope(x),),
-    saves=("input",),
     samples=points.below_one,
     known=lambda: (
         known(0.0, grad=(HALF_SQRT_PI,)),
@@ -47,7 +46,6 @@ ndtri: Op = in_pieces(
     "so that it holds in both tails. Needs SciPy.",
     source="derivative of an inverse",
     partials=(lambda out, x: ops.ndtri_slope(x),),
-    saves=("input",),
     inplace=False,
     node="SpecialNdtriBackward0",
     samples=lambda: (
@@ -76,7 +74,6 @@ i0: Op = in_pieces(
     "SciPy.",
     source="DLMF 10.29.3",
     partials=(lambda out, x: i1(x),),
-    saves=("input",),
     samples=points.any_sign,
     known=lambda: (known([0.0, -INF, INF], grad=([0.0, -INF, INF],)),),
 )
@@ -89,7 +86,6 @@ i1: Op = in_pieces(
     "those of the orders 0 and 2, 1 / 2 at 0. Needs SciPy.",
     source="DLMF 10.29.1",
     partials=(lambda out, x: ops.add(ops.mul(i0(x), 0.5), ops.mul(ops.bessel_i(x, n=2), 0.5)),),
-    saves=("input",),
     inplace=False,
     node="SpecialI1Backward0",
     samples=points.any_sign,
@@ -119,7 +115,6 @@ i0e: Op = in_pieces(
     "peak at 0. Needs SciPy.",
     source="DLMF 10.32.1",
     partials=(lambda out, x: ops.mul(ops.neg(ops.sign(x)), ops.bessel_moment(x, n=1)),),
-    saves=("input",),
     inplace=False,
     node="SpecialI0EBackward0",
     samples=_off_zero,
@@ -134,7 +129,6 @@ i1e: Op = in_pieces(
     "digits for large input. Needs SciPy.",
     source="DLMF 10.32.3",
     partials=(lambda out, x: ops.sub(ops.bessel_moment(x, n=2), ops.bessel_moment(x, n=1)),),
-    saves=("input",),
     inplace=False,
     node="SpecialI1EBackward0",
     samples=_off_zero,

@@ -24,7 +24,6 @@ sin: Op = by_numpy(
     doc="Sine of input in radians.",
     source="DLMF 4.20.1",
     partials=(lambda out, x: cos(x),),
-    saves=("input",),
     samples=points.any_sign,
     known=lambda: (known(0.0, grad=(1.0,)), known(INF, grad=(NAN,))),
 )
@@ -35,7 +34,6 @@ cos: Op = by_numpy(
     doc="Cosine of input in radians.",
     source="DLMF 4.20.2",
     partials=(lambda out, x: ops.neg(sin(x)),),
-    saves=("input",),
     samples=points.any_sign,
     known=lambda: (known(0.0, grad=(0.0,)), known(INF, grad=(NAN,))),
 )
@@ -66,7 +64,6 @@ asin: Op = by_numpy(
     "-1 and 1.",
     source="DLMF 4.24.7",
     partials=(lambda out, x: _root(x),),
-    saves=("input",),
     samples=points.below_one,
     known=lambda: (
         known(1.0, grad=(INF,)),
@@ -84,7 +81,6 @@ acos: Op = by_numpy(
     doc="Inverse cosine; nan outside of -1 ... 1. Its derivative is -1 / sqrt(1 - input ** 2).",
     source="DLMF 4.24.8",
     partials=(lambda out, x: ops.neg(_root(x)),),
-    saves=("input",),
     samples=points.below_one,
     known=lambda: (known(1.0, grad=(-INF,)), known(-1.0, grad=(-INF,)), known(2.0, grad=(NAN,))),
 )
@@ -98,7 +94,6 @@ atan: Op = by_numpy(
     doc="Inverse tangent. Its derivative is 1 / (1 + input ** 2).",
     source="DLMF 4.24.9",
     partials=(lambda out, x: ops.square(ops.reciprocal(ops.hypot(x, 1.0))),),
-    saves=("input",),
     samples=points.any_sign,
     known=lambda: (known(0.0, grad=(1.0,)), known([-INF, INF], grad=([0.0, 0.0],))),
 )
@@ -124,7 +119,6 @@ atan2: Op = by_numpy(
         lambda out, y, x: _over_square(y, x, x),
         lambda out, y, x: ops.neg(_over_square(y, x, y)),
     ),
-    saves=("input", "other"),
     samples=lambda: (
         sample(1.5, -2.0),
         sample([1.0, 2.0], [0.5, -3.0]),
@@ -150,7 +144,6 @@ sinh: Op = by_numpy(
     doc="Hyperbolic sine.",
     source="DLMF 4.34.1",
     partials=(lambda out, x: cosh(x),),
-    saves=("input",),
     samples=points.any_sign,
     known=lambda: (known(0.0, grad=(1.0,)),),
 )
@@ -161,7 +154,6 @@ cosh: Op = by_numpy(
     doc="Hyperbolic cosine.",
     source="DLMF 4.34.2",
     partials=(lambda out, x: sinh(x),),
-    saves=("input",),
     samples=points.any_sign,
     known=lambda: (known(0.0, grad=(0.0,)),),
 )
@@ -175,7 +167,6 @@ tanh: Op = by_numpy(
     "1 - tanh(input) ** 2, PyTorch's way, has lost all digits.",
     source="DLMF 4.34.3",
     partials=(lambda out, x: ops.sech_square(x),),
-    saves=("input",),
     samples=points.any_sign,
     known=lambda: (known(0.0, grad=(1.0,)), known([-1000.0, 1000.0], grad=([0.0, 0.0],))),
 )
@@ -188,7 +179,6 @@ asinh: Op = by_numpy(
     doc="Inverse hyperbolic sine. Its derivative is 1 / sqrt(input ** 2 + 1).",
     source="DLMF 4.38.9",
     partials=(lambda out, x: ops.reciprocal(ops.hypot(x, 1.0)),),
-    saves=("input",),
     samples=points.any_sign,
     known=lambda: (known(0.0, grad=(1.0,)),),
 )
@@ -202,7 +192,6 @@ acosh: Op = by_numpy(
     "at 1.",
     source="DLMF 4.38.10",
     partials=(lambda out, x: ops.mul(ops.rsqrt(ops.sub(x, 1.0)), ops.rsqrt(ops.add(x, 1.0))),),
-    saves=("input",),
     samples=lambda: (
         sample(1.5),
         sample(20.0),
@@ -225,7 +214,6 @@ atanh: Op = by_numpy(
     "1 / (1 - input ** 2) is inf at -1 and 1.",
     source="DLMF 4.38.11",
     partials=(lambda out, x: ops.square(_root(x)),),
-    saves=("input",),
     samples=points.below_one,
     known=lambda: (known(1.0, grad=(INF,)), known(-1.0, grad=(INF,)), known(2.0, grad=(NAN,))),
 )
@@ -276,6 +264,7 @@ deg2rad: Op = by_numpy(
     math.radians,
     doc="Degrees as radians, input pi / 180.",
     partials=(math.pi / 180,),
+    saves=(),
     samples=points.any_sign,
     known=lambda: (known(0.0, grad=(math.pi / 180,)),),
 )
@@ -285,6 +274,7 @@ rad2deg: Op = by_numpy(
     math.degrees,
     doc="Radians as degrees, input 180 / pi.",
     partials=(180 / math.pi,),
+    saves=(),
     samples=points.any_sign,
     known=lambda: (known(0.0, grad=(180 / math.pi,)),),
 )

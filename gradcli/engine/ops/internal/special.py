@@ -38,7 +38,6 @@ exp_neg_square: Op = in_pieces(
     doc="e ** -(share input input), with no digit lost to the rounding of the square.",
     said=lambda x, share=1.0: f"exp(-{x} ** 2)" if share == 1 else f"exp(-{share:g} * {x} ** 2)",
     partials=(_falling,),
-    saves=("input",),
     samples=lambda: (*points.any_sign(), sample([1.0, -2.0, 0.3], share=0.5)),
 )
 
@@ -95,7 +94,6 @@ polygamma_of: Op = in_pieces(
     source="DLMF 5.15 and 25.11.5; below 0 DLMF 5.5.4",
     said=lambda x, n: f"polygamma({n}, {x})",
     partials=(lambda out, x, n=1: polygamma_of(x, n=n + 1),),
-    saves=("input",),
     node="PolygammaBackward0",
     samples=lambda: (*points.off_whole(), sample([1.2, -2.6, 0.4, 30.0], n=3)),
 )
@@ -108,7 +106,6 @@ bessel_moment: Op = in_pieces(
     doc="Mean of w ** n e ** (-|input| w) for w = 1 - cos(t) over the angle t.",
     source="DLMF 10.32.1 and 10.40.1",
     partials=(lambda out, x, n=0: ops.mul(ops.neg(ops.sign(x)), bessel_moment(x, n=n + 1)),),
-    saves=("input",),
     samples=lambda: (
         sample(1.5, n=0),
         sample([-2.0, 0.5, 40.0], n=1),
@@ -134,7 +131,6 @@ bessel_i: Op = in_pieces(
             ops.add(ops.i1(x) if n == 2 else bessel_i(x, n=n - 1), bessel_i(x, n=n + 1)), 0.5
         ),
     ),
-    saves=("input",),
     samples=lambda: (
         sample(1.5, n=2),
         sample([-2.0, 0.5, 0.0], n=2),

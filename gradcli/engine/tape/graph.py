@@ -411,7 +411,7 @@ def seen(node: Node | None) -> Node | None:
 
 
 def whole(gs: Sequence[Any], likes: Sequence[Like]) -> tuple[Any, ...]:
-    """The cotangents of several results, zeros for those that nobody used."""
+    """The cotangents of several results, with zeros for unused ones."""
     return tuple(_zeros(like) if g is None else g for g, like in zip(gs, likes, strict=True))
 
 

@@ -173,7 +173,7 @@ class AccumulateGrad(Node):
 
     @property
     def variable(self) -> Tensor | None:
-        """The leaf, None if nobody holds it any more."""
+        """The leaf, or None if nothing refers to it any more."""
         return self._variable()
 
     def name(self) -> str:
@@ -604,7 +604,7 @@ def turn(
 
 
 def forget(x: Tensor) -> None:
-    """Let a tensor that is no view of another one have no history any more."""
+    """Drop the history of a tensor that is not a view of another one."""
     for owner in (x, base_of(x)):
         owner.node, owner.index = None, 0
 
@@ -820,7 +820,7 @@ def evaluated(
 
 
 def placed(op: Recordable, out: Data, data: Sequence[Data], i: int) -> Data:
-    """A result on the memory on which PyTorch's lies, with the same order of elements."""
+    """A result with PyTorch's layout, which shares memory only if it does in PyTorch."""
     if type(out) in NUMBERS or (op.memory.view and memory.shares(out, data[0])):
         return out
     return memory.own(out, data, op.memory.layouts[min(i, len(op.memory.layouts) - 1)])
@@ -883,14 +883,14 @@ def _record_many(
 def share(
     result: Tensor, base: Any, op: Recordable, params: Mapping[str, Any], index: int | None
 ) -> None:
-    """Make a view of a result that lies on the memory of the op's first argument."""
+    """Make a result a view of the op's first argument, whose memory it shares."""
     if op.memory.view and isinstance(base, Tensor) and memory.shares(result.data, base.data):
         result.version = shared(base)
         result.view = View(base, op, params, index)
 
 
 def part(x: Tensor, others: Sequence[Any]) -> None:
-    """Take a new tensor off the memory of others, if it lies there; it keeps its node."""
+    """Move a new tensor to memory of its own if it shares that of others; it keeps its node."""
     if any(isinstance(y, Tensor) and memory.shares(x.data, y.data) for y in others):
         x.data = x.data.copy(order="K")
         x.version = None
@@ -909,7 +909,7 @@ def counter(x: Tensor) -> Version:
 
 
 def shared(x: Tensor) -> Version:
-    """The version counter of memory on which another tensor will lie, too."""
+    """The version counter of memory that another tensor will share."""
     version = counter(x)
     version.shared = True
     return version

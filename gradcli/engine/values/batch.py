@@ -106,7 +106,7 @@ def single(batch: Batch) -> Any:
 
 
 def together(found: Any, count: int, like: Like) -> Any:
-    """The results of a pass, with the axis of directions in front; zeros where there is none."""
+    """The results of a pass as one array, with the axis of directions first; zeros for None."""
     if found is None:
         return np.zeros((count, *like.shape), like.dtype)
     if isinstance(found, Batch):

@@ -20,7 +20,7 @@ class Fields(tuple[Any, ...]):
 
 
 class Named(Fields):
-    """Several values with names that are no op's results; printed as Python's named tuples."""
+    """Several named values that are not an op's results; printed as Python's named tuples."""
 
 
 VIEWS: tuple[type, ...] = (type({}.keys()), type({}.values()), type({}.items()))

@@ -124,7 +124,7 @@ QUESTION = _Question()
 
 
 def meter() -> Meter:
-    """The meter of the question at hand; one with the usual limits where there is none."""
+    """The current question's meter; one with the default limits outside of questions."""
     return QUESTION.meter or Meter(DEFAULT)
 
 
@@ -137,10 +137,10 @@ def limit_error(code: str, message: str, field: str) -> LimitError:
 
 
 def check_memory(size: Sequence[int], item: int = _ITEM) -> None:
-    """Refuse a tensor for which there is no memory, before it is made.
+    """Refuse a tensor that does not fit into memory, before it is made.
 
     Raises:
-        LimitError: If there is none.
+        LimitError: If it does not fit.
     """
     count = math.prod(size)
     if not count:

@@ -13,10 +13,10 @@ from gradcli.engine.values.data import NUMBERS, Data, np
 
 
 def shares(x: Data, y: Data) -> bool:
-    """True if two values may lie on one memory; a number lies on none."""
+    """True if two values may share memory; numbers never do."""
     if type(x) in NUMBERS or type(y) in NUMBERS:
         return False
-    if x.base is None is y.base:  # each owns what it lies on
+    if x.base is None is y.base:  # each owns its memory
         return x is y
     if not x.size or not y.size:  # of an empty one its making tells
         return _owner(x) is _owner(y)
@@ -24,14 +24,14 @@ def shares(x: Data, y: Data) -> bool:
 
 
 def _owner(x: Any) -> Any:
-    """The array that owns the memory on which one lies."""
+    """The array that owns the memory of another."""
     while isinstance(x.base, np.ndarray):
         x = x.base
     return x
 
 
 def overlaps(x: Data) -> bool:
-    """True if one place in memory stands for several elements, as `expand` makes it."""
+    """True if several elements share one place in memory, as after `expand`."""
     if type(x) in NUMBERS or not x.size:
         return False
     return any(n > 1 and s == 0 for n, s in zip(x.shape, x.strides, strict=True))
@@ -43,7 +43,7 @@ def shows_more(x: Data) -> bool:
 
 
 def own(out: Data, args: Sequence[Data], layout: Any) -> Data:
-    """A result on memory that no argument lies on, laid out by `layout(out, args)`."""
+    """A result in memory that no argument shares, laid out by `layout(out, args)`."""
     if type(out) in NUMBERS:
         return out
     owner = out.base is None
@@ -59,7 +59,7 @@ def own(out: Data, args: Sequence[Data], layout: Any) -> Data:
 
 
 def in_order(out: Data, args: Sequence[Data] = ()) -> Data:
-    """The last dimension runs fastest: what PyTorch calls contiguous."""
+    """The layout with the last dimension fastest: contiguous, in PyTorch's word."""
     return out if out.flags.c_contiguous else np.array(out, order="C")
 
 
@@ -84,7 +84,7 @@ def as_first(out: Data, args: Sequence[Data]) -> Data:
 
 
 def in_columns(out: Data, args: Sequence[Data] = ()) -> Data:
-    """Matrices in column-major order, as LAPACK leaves them."""
+    """The layout of matrices in column-major order, as LAPACK returns them."""
     if out.ndim < 2:
         return in_order(out)
     turned = np.swapaxes(out, -1, -2)

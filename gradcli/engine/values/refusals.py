@@ -27,7 +27,7 @@ def too_few(items: int, names: int) -> RunError:
 
 
 def not_callable(kind: str) -> RunError:
-    """A call of what is no function, but `a number` or the like."""
+    """The error for a call of a value that is not a function; `kind` is such as `a number`."""
     help = (
         "an item is written `x[i]`" if kind.startswith(("a list", "a tensor", "a tuple")) else None
     )

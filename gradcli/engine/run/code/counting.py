@@ -1,7 +1,7 @@
-"""Code that counts what a run does: it ends where nothing of what it may do is left.
+"""Code that counts steps and calls, and ends the run when a limit is reached.
 
-The counters are the session's. They stand on what is left, so that code of any kind has to know no
-limit to keep them: it takes one off, and where that is less than none it calls what raises.
+The session has the counters. They hold the remaining amounts, so code needs no limit to count: it
+subtracts one, and calls a function that raises if the result is negative.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from gradcli.source import Span
 
 
 class Counting:
-    """Code that counts what nothing else bounds: calls within each other, of functions that call
-    any. The others add one at most.
+    """Code that counts only nested calls, of functions that call any. All other nesting adds at
+    most one.
     """
 
     def __init__(self, pieces: Pieces) -> None:
@@ -25,16 +25,16 @@ class Counting:
         self._nests = False
 
     def enter(self, function: Function) -> bool:
-        """Begin the code of a function; gives what `leave` wants."""
+        """Begin the code of a function; the result is for `leave`."""
         outside, self._nests = self._nests, self.counts(function)
         return outside
 
     def leave(self, outside: bool) -> None:
-        """Go back to the code around it."""
+        """Return to the enclosing code."""
         self._nests = outside
 
     def counts(self, function: Function) -> bool:
-        """True if calls of a function count."""
+        """True if calls of a function are counted."""
         return any(isinstance(i, (Call, Method)) for i in instructions(function.body))
 
     def step(self, span: Span) -> list[ast.stmt]:
@@ -42,12 +42,12 @@ class Counting:
         return []
 
     def entered(self, span: Span) -> list[ast.stmt]:
-        """Statements that a call of the function does first."""
+        """Statements at the start of a function's call."""
         deeper = self._one_less("depth", "@too_deep", span) if self._nests else []
         return [*self.step(span), *deeper]
 
     def left(self, span: Span) -> list[ast.stmt]:
-        """Statements that a call does last. An error skips them: no run continues after one."""
+        """Statements at the end of a call. An error skips them: no run continues after one."""
         return [self._change("depth", ast.Add(), span)] if self._nests else []
 
     def _one_less(self, counter: str, end: str, span: Span) -> list[ast.stmt]:
@@ -68,7 +68,7 @@ class Counting:
 
 
 class Stepping(Counting):
-    """Code that counts each turn of a loop and each call, too, and all calls within each other."""
+    """Code that counts each turn of a loop and each call, and all nested calls."""
 
     def counts(self, function: Function) -> bool:
         return True

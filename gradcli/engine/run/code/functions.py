@@ -24,10 +24,10 @@ NO_KEYWORDS: Mapping[str, Any] = {}
 def called(
     function: Any, args: Sequence[Any], by: str, keywords: Mapping[str, Any] = NO_KEYWORDS
 ) -> Any:
-    """The value that a function of the program returns, called by the engine for `by`.
+    """The result of a function of the program, which the engine calls for `by`.
 
     Raises:
-        RunError: If it is no function, or takes other arguments.
+        RunError: If it is not a function, or takes other arguments.
     """
     if not callable(function):
         raise refusals.not_callable(kind_of(function))
@@ -39,8 +39,8 @@ def called(
 
 
 def misfit(function: Any, count: int, keywords: Mapping[str, Any] = NO_KEYWORDS) -> str | None:
-    """A text that says which arguments a function of the program takes, if these do not fit; None
-    if they fit, or for a function that the program does not write.
+    """A text about the parameters of a function of the program if a call does not fit them; None if
+    it fits, or if the program did not write the function.
     """
     if type(function) is not FunctionType or function.__code__.co_filename != FILENAME:
         return None
@@ -70,13 +70,13 @@ def wrong_function(
 
 
 def place_of(function: Any) -> Span | None:
-    """The place where the program makes a function; its docstring holds it."""
+    """The place where the program makes a function, taken from its docstring."""
     if type(function) is not FunctionType or function.__code__.co_filename != FILENAME:
         return None
     return function_span(function.__doc__)
 
 
 def function_span(docstring: str | None) -> Span:
-    """The place that the docstring of a function of the program tells."""
+    """The place in the docstring of a function of the program."""
     start, _, end = (docstring or "0 0").partition(" ")
     return Span(int(start), int(end))

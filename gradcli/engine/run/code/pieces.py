@@ -49,7 +49,7 @@ class Pieces:
         return found
 
     def fresh(self, kind: str) -> str:
-        """A name that nothing else has."""
+        """An unused name."""
         self.count += 1
         return f"%{kind}{self.count}"
 
@@ -100,11 +100,13 @@ class Pieces:
         *,
         of: str = "@session",
     ) -> ast.expr:
-        """A call of what the engine provides, with the run's session, or another thing `of` it."""
+        """A call of a function of the engine, with the run's session, or with another value `of`
+        it.
+        """
         return self.call(self.name(function, span), span, [self.name(of, span), *args], keywords)
 
     def plainly(self, function: str, span: Span, args: Sequence[ir.Operand | ast.expr]) -> ast.expr:
-        """A call of what the engine provides and needs nothing of the run."""
+        """A call of a function of the engine that needs nothing of the run."""
         return self.call(self.name(function, span), span, args)
 
     def constant(self, value: Any, span: Span) -> ast.expr:
@@ -141,7 +143,7 @@ class Pieces:
     def parameters(
         self, function: ir.Function, first: Sequence[str], defaults: Sequence[ast.expr]
     ) -> ast.arguments:
-        """The parameters of a function, behind the `first` ones."""
+        """The parameters of a function, after the `first` ones."""
         places: list[ast.arg] = [ast.arg(name, **self.at(function.span)) for name in first]
         named: list[ast.arg] = []
         given = iter(defaults)

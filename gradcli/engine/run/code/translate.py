@@ -24,9 +24,9 @@ from gradcli.record import Record
 from gradcli.source import Span
 
 FILENAME = "<grad program>"
-LIBRARY = "<grad library>"  # the file's name in code that is none of the program's
+LIBRARY = "<grad library>"  # the file name of code that is not the program's
 MOST_BLOCKS = 12  # Python refuses more than 20 nested loops and with-blocks in one function
-PART = "@part"  # what each of several functions of the main program is called
+PART = "@part"  # the name of each part of the main program
 MOST_TOGETHER = 2000  # instructions of the main program in one Python function
 
 

@@ -129,7 +129,7 @@ def _unconnected() -> RunError:
 
 
 def _index(x: Tensor | GradientEdge) -> int:
-    """The number of the result of its node that a tensor or an edge stands for."""
+    """The index, among the results of its node, of the one that a tensor or an edge stands for."""
     return x.output if isinstance(x, GradientEdge) else x.index
 
 
@@ -251,7 +251,7 @@ def gradients(
 
 
 def _zeros(x: Any, create: bool) -> Tensor:
-    """The gradient by a tensor on which nothing depends."""
+    """The gradient by a tensor that does not affect the result."""
     if isinstance(x, GradientEdge):
         message = "`materialize_grads` needs tensors as inputs: an edge does not tell its zeros"
         raise run_error("no-graph", message)
@@ -270,7 +270,7 @@ def _batch_of_gradients(
     create_graph: Any,
     allow_unused: Any,
 ) -> tuple[Any, ...]:
-    """The gradients for each of several cotangents, which the first dimension counts."""
+    """The gradients for each of several cotangents, counted by the first dimension."""
     several = isinstance(weights, (list, tuple))
     batches = [session.items(w) for w in (weights if several else [weights])]
     counts = {len(batch) for batch in batches}
@@ -300,7 +300,7 @@ def _graph(own: Passes, x: Any) -> Node | None:
 
 
 def pulled(session: Session, node: Node, *given: Any) -> Any:
-    """`grad_fn(g)`: what a node makes of the cotangents of its results, one for each edge."""
+    """`grad_fn(g)`: the cotangent that a node passes along each edge, from those of its results."""
     likes = node.like if type(node.like) is tuple else (node.like,)
     if len(given) != len(likes):
         message = f"{node.name()} takes {counted(len(likes), 'gradient')}, it got {len(given)}"

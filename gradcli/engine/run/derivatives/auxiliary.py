@@ -1,4 +1,4 @@
-"""Functions that return a value to differentiate and something beside it (`has_aux=True`)."""
+"""Functions that return a value to differentiate and a second value (`has_aux=True`)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gradcli.engine.run.code.naming import kind_of
 
 
 class Auxiliary:
-    """A function without what it returns beside its value; `beside` is that of the last call."""
+    """A function reduced to its value; `beside` is the second value of the last call."""
 
     def __init__(self, function: Any, by: str) -> None:
         self.function = function

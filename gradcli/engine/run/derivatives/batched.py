@@ -1,4 +1,4 @@
-"""`vmap`: a function on each part of its arguments, and the results together."""
+"""`vmap`: apply a function to each part of its arguments, and join the results."""
 
 from __future__ import annotations
 
@@ -19,9 +19,8 @@ from gradcli.errors import run_error
 def vmap(
     session: Evaluator, function: Any, in_dims: Any = 0, out_dims: Any = 0
 ) -> Callable[..., Any]:
-    """The function of batches: it goes through them along `in_dims`, one part after the other, and
-    puts the results together along `out_dims`. Every part is recorded as it is computed, so that
-    all that can be differentiated can be here.
+    """The function on batches: it is applied to each part along `in_dims`, and the results are
+    joined along `out_dims`. Every part is recorded, so everything that is differentiable stays so.
     """
 
     def batched(*args: Any, **keywords: Any) -> Any:
@@ -83,7 +82,7 @@ def _inner(dim: Any, count: int) -> Sequence[Any]:
 
 
 def _sizes(value: Any, dim: Any) -> list[int]:
-    """The numbers of parts of a value."""
+    """The number of parts of each value."""
     if isinstance(value, tuple):
         return [
             n for v, d in zip(value, _inner(dim, len(value)), strict=True) for n in _sizes(v, d)

@@ -61,7 +61,7 @@ class Custom:
         return _Call(self, moving, kept).done()
 
     def whole(self, moving: Sequence[Any], kept: Mapping[int, Any]) -> list[Any]:
-        """All arguments, from those that it is differentiated by and the others."""
+        """All arguments, from the differentiated and the other ones."""
         rest = iter(moving)
         count = len(moving) + len(kept)
         return [kept[i] if i in kept else next(rest) for i in range(count)]
@@ -94,7 +94,7 @@ class _Call:
                 yield value
 
     def _formed(self, form: Tree, values: Sequence[Any]) -> Tree:
-        """Values in the form of a tree, in the places of numbers and tensors."""
+        """Values in place of the numbers and tensors of a tree."""
         rest = iter(values)
         numeric = (Tensor, *NUMBERS)
         return mapped(lambda old: next(rest) if isinstance(old, numeric) else old, form)
@@ -168,7 +168,7 @@ class _Call:
 
 
 def _nought(value: Any) -> Any:
-    """The zero of the space of a value."""
+    """Zeros in the form of a value."""
     return Tensor(zeros(like_of(value))) if isinstance(value, Tensor) else 0.0
 
 
@@ -271,7 +271,7 @@ def _check(custom: Any, by: str) -> None:
 
 
 def _bound(method: Callable[..., Any]) -> Callable[..., Any]:
-    """The method without parentheses, as behind `@`."""
+    """The method without parentheses, as after `@`."""
     return lambda session, custom: lambda *rules: method(session, None, custom, *rules)
 
 

@@ -1,7 +1,7 @@
 """`torch.autograd.forward_ad`: tensors with tangents.
 
-A dual tensor is a new point of the graph, which the program does not see; the tangent of a value is
-asked of the graph when the program unpacks that.
+A dual tensor is a new point of the graph that the program does not see. The graph gives the tangent
+of a value when the program unpacks it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def enter(passes: Passes) -> None:
 
 
 def leave(passes: Passes, level: Any = None) -> None:
-    """End it: tensors have no tangents any more."""
+    """End the level: tensors have no tangents any more."""
     if passes.duals is None:
         raise run_error("bad-context", "there is no level of dual tensors to leave")
     passes.duals = None
@@ -71,7 +71,7 @@ def _refuse_unrecorded(session: Session) -> None:
 
 
 def unpack(session: Session, tensor: Any, level: Any = None) -> Named:
-    """`unpack_dual(tensor)`: the tensor without its tangent, and that, None if it has none."""
+    """`unpack_dual(tensor)`: the tensor without its tangent, and the tangent or None."""
     _refuse_unrecorded(session)
     if not isinstance(tensor, Tensor):
         raise run_error("wrong-type", f"`unpack_dual` needs a tensor, got {kind_of(tensor)}")

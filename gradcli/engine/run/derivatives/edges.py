@@ -17,7 +17,7 @@ NAMES = ("node", "output_nr", "ownership_token")
 
 
 class GradientEdge(Named):
-    """A node, and which of its results is meant."""
+    """A node and the index of one of its results."""
 
     @property
     def node(self) -> Node:
@@ -27,7 +27,7 @@ class GradientEdge(Named):
 
     @property
     def output(self) -> int:
-        """The number of the result of its node."""
+        """The index of the result."""
         found: int = self[1]
         return found
 
@@ -63,7 +63,7 @@ def gradient_edge(
 
 
 def gradient_edge_of(session: Any, tensor: Any) -> GradientEdge:
-    """`get_gradient_edge(x)`: where the gradient by a tensor comes, whatever becomes of it."""
+    """`get_gradient_edge(x)`: the present edge of a tensor, which later changes do not affect."""
     if not isinstance(tensor, Tensor) or not tensor.requires_grad:
         raise run_error("no-graph", f"{kind_of(tensor)} that does not require grad has no edge")
     found, index = node_of(tensor), tensor.index

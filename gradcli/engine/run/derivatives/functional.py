@@ -116,7 +116,7 @@ def hessian(
 
 
 def _traced(session: Session, function: Any, inputs: Any, by: str) -> Traced:
-    """A function done at the inputs, all of which it is differentiated by."""
+    """A function applied to the inputs, differentiated by all of them."""
     given = several(inputs)
     return Traced(session, function, given, range(len(given)), by)
 
@@ -127,12 +127,12 @@ def _like(inputs: Any, found: tuple[Any, ...]) -> Any:
 
 
 def _left(session: Evaluator, found: Tree, create_graph: Any) -> Tree:
-    """The result as the program gets it: without history, unless `create_graph`."""
+    """The result for the program: without history, unless `create_graph`."""
     return found if create_graph or session.transparent else mapped(constant, found)
 
 
 def _directions(inputs: Any, v: Any) -> tuple[Any, ...]:
-    """The direction, which may be left out where there is but one."""
+    """The direction, which may be omitted if there is only one."""
     if v is None:
         if isinstance(inputs, (list, tuple)) or int(np.prod(shape_of(inputs))) != 1:
             raise run_error(

@@ -18,7 +18,7 @@ from gradcli.errors import run_error
 
 
 class Handle:
-    """The result of `register_hook`: `remove()` takes the hook away."""
+    """The result of `register_hook`: `remove()` removes the hook."""
 
     __slots__ = ("_places",)
 

@@ -45,7 +45,7 @@ _OF_CONTEXT = frozenset(
 
 
 class Context:
-    """The `ctx` of an own function, on which `forward` leaves what `backward` needs."""
+    """The `ctx` of an own function, on which `forward` stores values for `backward`."""
 
     __slots__ = (
         *("constants", "dirty", "fields", "materialize", "needs_input_grad", "node", "results"),
@@ -167,7 +167,7 @@ class OwnNode(Node):
         return self._pushed(dots, recorded=True)
 
     def moving(self, marks: Sequence[Any]) -> Any:
-        """Marks for all elements: which of them the program's rule leaves alone is not known."""
+        """Marks for all elements, because the effect of the program's rule on each is unknown."""
         if type(self.like) is tuple:
             return tuple(data_of(_ones(like)) for like in self.like)
         return data_of(_ones(self.like))

@@ -242,7 +242,7 @@ def _float(data: Any) -> Any:
 
 
 def as_value(found: Any, like: Any) -> Any:
-    """A derivative as a value of the kind of what it belongs to; zeros where there is none."""
+    """A derivative as the same kind of value as its variable; zeros for None."""
     number = not isinstance(like, Tensor) or isinstance(like, Number)
     if found is None:
         return 0.0 if number else Tensor(zeros(like_of(like)))
@@ -255,7 +255,7 @@ def as_value(found: Any, like: Any) -> Any:
     if number and type(found) in NUMBERS:
         return found
     if type(found) not in NUMBERS and not found.flags.writeable:
-        found = found.copy()  # one element shown as several is no memory to change in place
+        found = found.copy()  # repeated elements in one place cannot be changed in place
     return Tensor(found)
 
 

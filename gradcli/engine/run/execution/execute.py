@@ -35,7 +35,7 @@ Main: TypeAlias = Callable[[Session, Inputs, Counters], tuple[dict[str, Any], An
 
 
 class Executable:
-    """A program made ready to run any number of times.
+    """A program prepared for any number of runs.
 
     Raises:
         ProgramError: If the program is too large for Python's compiler.
@@ -83,7 +83,7 @@ class Executable:
             code = self._stepping_code if counters.exact else self._code
             main = _linked(code, *observed(observer, _PROVIDED, _bound))
         try:
-            # looking through the graph while it grows would triple the time
+            # collecting garbage while the graph grows would triple the time
             with Uncollected(), Quiet(), Room(counters.limits.depth + 100):
                 values, result = main(session, inputs, counters)
         except Reached as stop:
@@ -104,21 +104,21 @@ class Executable:
         return placed(error, self.program)
 
     def stopped(self, stop: Reached) -> Exception:
-        """The error for what was stopped from outside, with its place."""
+        """The error for a run that was stopped from outside, with its place."""
         found = meter()
         found.seen = True
         assert found.reached is not None, "stopped without a reason"
         return self.placed(LimitError(found.reached).with_traceback(stop.__traceback__))
 
     def stuck(self, error: GradError, frame: FrameType) -> GradError:
-        """The error for a run that is in a call which cannot be stopped, with its place."""
+        """The error for a run in a call that cannot be stopped, with its place."""
         from gradcli.engine.run.execution.tracebacks import placed_at
 
         return placed_at(frame, error, self.program)
 
 
 def _linked(code: Code, provided: Mapping[str, Any], bound: Callable[[Place], Function]) -> Main:
-    """The main function of a code, with what it calls."""
+    """The main function of a code, linked to the functions that it calls."""
     namespace: dict[str, Any] = {**provided, "__builtins__": {}}
     for name in code.constants:
         namespace[f"@constant {name}"] = ops[name].constant
@@ -222,7 +222,7 @@ def _callee(session: Session, value: Any) -> Callable[..., Any]:
 
 
 def imported(session: Session, path: str) -> Any:
-    """The value that the library has under a path, the same throughout a run."""
+    """The member of the library with a path, the same throughout a run."""
     if path not in session.functions:
         from gradcli.engine.run.session import exceptions, library
         from gradcli.engine.values.objects import Object

@@ -34,10 +34,10 @@ class Given(Record):
 
 
 def check_names(given: Mapping[str, Given], program: Program) -> None:
-    """Refuse values for names that are no inputs.
+    """Refuse values for names that are not inputs.
 
     Raises:
-        InputError: With all of them, naming the inputs that there are.
+        InputError: With all of them, listing the program's inputs.
     """
     known = [i.name for i in program.inputs]
     wrong = [name for name in given if name not in known]
@@ -56,10 +56,10 @@ def _unknown(name: str, value: Given, known: Sequence[str], program: Program) ->
 
 
 def check_complete(given: Mapping[str, Given], program: Program) -> None:
-    """Refuse to run a program without the values that it needs.
+    """Refuse to run a program without required values.
 
     Raises:
-        InputError: Naming all that are missing, with what to add.
+        InputError: With all that are missing, and the arguments to add.
     """
     missing = [i for i in program.inputs if i.default is None and i.name not in given]
     if not missing:
@@ -164,7 +164,7 @@ class Inputs:
             raise self._refused(i, "bad-input", f"{given.origin}: {error}", None) from None
 
     def _sequence(self, i: Input, given: Given, value: Any, default: Any, kind: str) -> Any:
-        """A value given for a list or tuple: the same, its numbers of a kind."""
+        """A value given for a list or tuple, with its numbers converted to a kind."""
         if isinstance(value, Tensor) and value.ndim:
             value = value.data.tolist()
         if type(value) is not list and type(value) is not tuple:
@@ -178,7 +178,7 @@ class Inputs:
         return self._of_kind(i, given, item, kind)
 
     def _of_kind(self, i: Input, given: Given, value: Any, kind: str) -> Any:
-        """A number or tensor as one of the kind, anything else as it is."""
+        """A number or tensor converted to a kind; anything else as it is."""
         if type(value) in NUMBERS:
             return self._number(i, given, value, kind)
         if not isinstance(value, Tensor):
@@ -215,7 +215,7 @@ class Inputs:
         raise self._wrong_shape(i, given, "a number", value, help)
 
     def _number(self, i: Input, given: Given, value: Any, kind: str) -> Any:
-        """A number as one of the kind: a whole float is an int, 0 and 1 are bools."""
+        """A number converted to a kind: a whole float is an int, 0 and 1 are bools."""
         try:
             real = float(value)
         except OverflowError:

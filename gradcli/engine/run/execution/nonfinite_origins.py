@@ -28,8 +28,8 @@ _CHANGES = (ir.Augment, ir.Inplace, ir.SetItem, ir.Method, ir.CallBuiltin)
 
 
 class Origin(Record):
-    """An event, and whether it made values that are not finite of finite ones; else it is the first
-    that was given one. `outer` tells whether other events happened in it, as in a `grad(f)(x)`.
+    """An event that made a value which is not finite, or else was the first to get one. `outer` is
+    true if other events happened in it, as in `grad(f)(x)`.
     """
 
     __slots__ = ("event", "made", "outer")
@@ -138,12 +138,12 @@ def _age(origin: Origin) -> tuple[bool, int]:
 
 
 def is_backward(instruction: ir.Instruction | None) -> bool:
-    """True if it leaves gradients at leaves."""
+    """True if an instruction stores gradients at leaves."""
     return isinstance(instruction, ir.Method) and instruction.name == "backward"
 
 
 def _leaves_under(x: Any) -> list[Tensor]:
-    """The leaves that a tensor was made of."""
+    """The leaves from which a tensor was made."""
     node = node_of(x) if isinstance(x, Tensor) else None
     below = () if node is None else reachable([node])
     found = (n.variable for n in below if isinstance(n, AccumulateGrad))

@@ -202,12 +202,12 @@ def _last_values(frame: FrameType) -> Iterator[str]:
 
 
 def _at_start(frame: Frame, source: Source) -> bool:
-    """True if a call of a function of the program is at what comes before its body."""
+    """True if a call of a function of the program has not reached its body."""
     return function_span(frame[0].f_code.co_consts[0]) == span_of(frame, source)
 
 
 def turns(frame: FrameType, span: Span, source: Source) -> list[str]:
-    """In which turn of the loops around it a place failed, the innermost first."""
+    """The turns of the enclosing loops in which a place failed, the innermost first."""
     notes = []
     for name, turn in frame.f_locals.items():
         if name.startswith("%turn "):

@@ -78,7 +78,7 @@ def twin(op: Op, arguments: Named, site: Site | None) -> Function:
 
 
 def _is_complete(op: Op, names: Sequence[str]) -> bool:
-    """True if all is there that must be: a signature cannot tell where both kinds mix."""
+    """True if all required arguments are there: a signature cannot say so where both kinds mix."""
     required = [*op.args[: len(op.args) - op.optional]]
     required += [name for name, default in op.params.items() if default is REQUIRED]
     return all(name in names for name in required)
@@ -126,7 +126,7 @@ def _fixed(op: Op, arguments: Named) -> dict[str, Any] | None:
 
 
 def _written(op: Op, arguments: Named) -> tuple[dict[str, Any], list[tuple[str, int]]]:
-    """The parameters that stand in the program or are left out, and the places of the others."""
+    """The parameters that are constants in the program or omitted, and indices of the others."""
     written = dict(op.params)
     varying = []
     for at, (name, operand) in enumerate(arguments):
@@ -173,7 +173,7 @@ def in_order(op: Op) -> Function:
 
 @cache
 def of_tensors(op: Op) -> Function:
-    """The op called likewise with tensors, which numbers alone do not need."""
+    """The same for tensors, with checks that numbers do not need."""
     return _by_plan(op, op.params)
 
 
@@ -192,7 +192,7 @@ def _unbound(op: Op) -> Function:
 
 
 def _with(op: Op, params: Mapping[str, Any]) -> Function:
-    """The op called likewise with these parameters."""
+    """The same with these parameters."""
     planned: Function | None = None
 
     def call(session: Evaluator, site: Site | None, *args: Any) -> Any:
@@ -303,7 +303,7 @@ def of_host(op: Op) -> Function:
 
 
 def _placed(host: Function, site: Site) -> Function:
-    """A host that does its work by ops, whose nodes stand at the place of its call."""
+    """A host that does its work by ops, whose nodes get the place of its call."""
 
     def call(session: Evaluator, /, *args: Any, **keywords: Any) -> Any:
         out = host(session, *args, **keywords)

@@ -42,23 +42,7 @@ _MANY = 256  # plans of one op or place; a program with more has no use for them
 
 
 class Plan:
-    """How an op is done on arguments of known shapes.
-
-    Fields:
-        value: computes the result on plain data.
-        keeps_layout: true if a contiguous result already has the layout that the op's entry asks
-            for.
-        large: true if each call checks that there is memory for the result.
-        like: shape and dtype of the result.
-        saved: by argument, what a node keeps if no rule reads its value: shape and dtype of a
-            tensor, a number itself.
-        picked: takes, of the arguments and `saved` behind them, what a node keeps: the arguments
-            whose values the rules read. None if they read none.
-        arrays: the places of the arrays that the rules read.
-        guarded: the places of the tensors that must not change before the rules have run.
-        fresh: true if the cotangents that the rules return share no memory with anything but the
-            cotangent that they are given.
-    """
+    """How to do an op on arguments of known shapes."""
 
     __slots__ = (
         *("_shown", "_wanted", "arrays", "fresh", "guarded", "keeps_layout", "large", "like"),

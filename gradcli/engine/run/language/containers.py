@@ -124,7 +124,7 @@ def _popped(value: set[Any]) -> Any:
 
 
 def _each(name: str) -> Method:
-    """A method of sets that takes any number of others, as what can be gone through."""
+    """A method of sets that takes any number of iterables."""
     plain = getattr(set, name)
 
     return lambda session, site, value, *others: plain(

@@ -46,7 +46,7 @@ def _part(session: Evaluator, part: Any) -> Any:
 
 
 def _range(part: slice) -> Tensor:
-    """`a:b:step`; a step with a `j` behind it is no number of the language."""
+    """`a:b:step`; a complex step such as `5j` is not supported."""
     start = 0 if part.start is None else number(data_of(part.start), "start")
     stop = number(data_of(part.stop), "stop")
     step = 1 if part.step is None else number(data_of(part.step), "step")

@@ -34,7 +34,7 @@ class Builtins:
         return found
 
     def in_library(self, path: str) -> bool:
-        """True if the library has something of that full path."""
+        """True if the library has a member with that full path."""
         if not (path.startswith(_MODULES) or path[:1].isupper() or path == "object"):
             return False
         from gradcli.engine.run.session.library import has
@@ -42,7 +42,7 @@ class Builtins:
         return has(path)
 
     def is_member(self, name: str) -> bool:
-        """True if an object, or something of the library, has an attribute of that name."""
+        """True if an object, or a member of the library, has an attribute of that name."""
         from gradcli.engine.run.session.library import is_member
 
         return name in OF_OBJECTS or is_member(name)
@@ -59,7 +59,7 @@ class Builtins:
 
     @cached_property
     def attributes(self) -> frozenset[str]:
-        """Names that may stand behind a point without being built-in functions."""
+        """Attribute names that are not built-in functions."""
         from gradcli.engine.run.language import members
 
         twins = (f"{name}_" for name in self.names())

@@ -267,7 +267,7 @@ def negation(session: Evaluator, value: Any) -> bool:
 
 
 def identity(left: Any, right: Any) -> bool:
-    """`left is right`: numbers and text by value, as nobody can tell two equal ones apart."""
+    """`left is right`: numbers and text are compared by type and value."""
     left, right = _seen(left), _seen(right)
     if type(left) in NUMBERS or type(left) is str:
         return type(left) is type(right) and bool(left == right)
@@ -288,7 +288,7 @@ def membership(session: Evaluator, value: Any, container: Any) -> bool:
         equal = session.do(ops.eq, session.operands(ops.eq, [container, value]), {})
         return truth(session.do(ops.any, [equal], {}))
     if type(container) is set and type(value) is set:
-        return False  # a set can be changed, and is no item of another
+        return False  # a set is mutable, so no item of another
     if type(container) in (dict, set):
         from gradcli.engine.run.language.containers import hashed
 

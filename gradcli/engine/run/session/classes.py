@@ -1,8 +1,4 @@
-"""The program's own classes: making them, what stands behind a point, operators and going through.
-
-They are Python's classes, so that inheritance, properties and operators have Python's meaning. What
-a program can reach of one is what it, or the library, has put there: nothing of Python's own.
-"""
+"""The program's own classes: their creation, attributes, operators and iteration."""
 
 from __future__ import annotations
 
@@ -74,7 +70,7 @@ def made(name: str, bases: Sequence[Any], members: Mapping[str, Any]) -> type[Ob
 
 
 def _unbound(value: Any) -> Any:
-    """A member as it is: a function that the program does not write is no method."""
+    """A member as it is: only functions of the program become methods."""
     if type(value) is FunctionType and value.__code__.co_filename not in (FILENAME, LIBRARY):
         return staticmethod(value)
     return value
@@ -89,7 +85,7 @@ def behind(owner: Any, receiver: Any) -> Any:
         raise run_error("wrong-type", message) from None
 
 
-# behind a point ---------------------------------------------------------------------------------
+# attributes ---------------------------------------------------------------------------------------
 
 
 def get(value: Any, name: str) -> Any:
@@ -138,7 +134,7 @@ def has(value: Any, name: str) -> bool:
 
 
 def _classes(value: Any) -> Iterator[type]:
-    """The classes of the program in which the attributes of a value are looked for, in order."""
+    """The classes of the program in which an attribute is looked up, in order."""
     if isinstance(value, super):
         around: Any = value
         order = list(around.__self_class__.__mro__)
@@ -183,7 +179,7 @@ def _assign(value: Any, name: str, new: Any) -> None:
 
 
 def _is_shared(value: type) -> bool:
-    """True if a class is none of the run: the same one in all of them."""
+    """True if a class is the same in all runs, not made by one."""
     return value is Object or value.__module__ == "builtins"
 
 
@@ -232,7 +228,7 @@ def arguments(error: TypeError) -> RunError:
 
 
 def is_sequence(value: Any) -> bool:
-    """True if an object is gone through by a `for`."""
+    """True if a `for` can iterate over an object."""
     return isinstance(value, Object) and (has(value, "__iter__") or has(value, "__getitem__"))
 
 

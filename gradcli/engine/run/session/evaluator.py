@@ -186,7 +186,7 @@ class Evaluator:
         if isinstance(found, Sized):
             check_items(len(found))
             return list(found)
-        # one by one in Python, which can be stopped: nobody knows how many there are
+        # one by one in Python, which can be stopped: their number is unknown
         return [item for item in found]  # noqa: C416
 
     def _rows(self, value: Tensor) -> Iterator[Any]:
@@ -218,7 +218,7 @@ def _unconnected(x: Tensor) -> Tensor:
 
 
 def _owned(op: Op, made: Any, args: Sequence[Any], i: int = 0) -> Any:
-    """A result of an op made of others, on memory that no argument lies on."""
+    """A result of a composite op in memory that no argument shares."""
     if not isinstance(made, Tensor):
         return made
     if any(made is a for a in args):

@@ -10,7 +10,7 @@ from gradcli.engine.run.session.evaluator import Evaluator
 
 
 class Recording:
-    """`torch.no_grad()` or `torch.enable_grad()` where neither `with` nor `@` stands before it."""
+    """`torch.no_grad()` or `torch.enable_grad()` without `with` or `@`."""
 
     __slots__ = ("_before", "_name", "_on", "_session")
     _members: tuple[dict[str, Any], dict[str, Any]]

@@ -121,14 +121,14 @@ class Passes:
         return SPENT if self._repeated or self.transforms > 0 else GONE
 
     def retain(self, x: Tensor) -> None:
-        """Keep the gradient of a tensor that is no leaf, in each pass."""
+        """Keep the gradient of a computed tensor in each pass."""
         if self._retained is None:
             self._retained = WeakSet()
         self._retained.add(x)
 
     @property
     def retained(self) -> list[Tensor]:
-        """The tensors, no leaves, that keep their gradient in each pass."""
+        """The computed tensors that keep their gradients in each pass."""
         return [*(self._retained or ())]
 
     @contextmanager

@@ -18,7 +18,7 @@ def _array(x: Tensor) -> Any:
 
 
 def stride(x: Tensor, dim: Any = None) -> Any:
-    """`x.stride()`: how many elements lie between neighbours, by dimension."""
+    """`x.stride()`: the number of elements between neighbours, by dimension."""
     data = _array(x)
     steps = tuple(
         n // data.itemsize if size > 1 and data.size else own
@@ -37,7 +37,7 @@ def _dense(shape: tuple[int, ...]) -> list[int]:
 
 
 def is_contiguous(x: Tensor) -> bool:
-    """`x.is_contiguous()`: whether the elements lie in their order."""
+    """`x.is_contiguous()`: true if the last dimension is the fastest in memory."""
     return bool(_array(x).flags.c_contiguous)
 
 
@@ -52,7 +52,7 @@ def element_size(x: Tensor) -> int:
 
 
 def data_ptr(x: Tensor) -> int:
-    """`x.data_ptr()`: where the first element lies."""
+    """`x.data_ptr()`: the address of the first element."""
     return int(array_of(x).ctypes.data)
 
 
@@ -82,7 +82,7 @@ def new(x: Tensor, *given: Any) -> Tensor:
 
 
 def _base(x: Tensor) -> Tensor:
-    """The tensor that a view shows, which is none itself."""
+    """The tensor that a view shows, which is not a view itself."""
     while x.view is not None:
         x = x.view.parent
     return x

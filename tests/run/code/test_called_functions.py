@@ -65,8 +65,8 @@ def test_arguments_fit_where_python_takes_them(signature):
         ("a, b=1", 0, (), "`f` takes 1 to 2 arguments"),
         ("a, b=1, c=2", 4, (), "`f` takes 1 to 3 arguments"),
         ("a", 1, ("z",), "`f` has no parameter `z` for an argument by name"),
-        ("a", 1, ("a",), "`f` gets its argument `a` by place and by name"),
-        ("a, **named", 1, ("z", "a"), "`f` gets its argument `a` by place and by name"),
+        ("a", 1, ("a",), "`f` gets its argument `a` by position and by name"),
+        ("a, **named", 1, ("z", "a"), "`f` gets its argument `a` by position and by name"),
         ("a, *, k", 1, (), "`f` takes 1 argument"),
     ],
 )
@@ -92,4 +92,4 @@ def test_an_argument_by_place_and_by_name_is_refused_though_any_name_is_taken(ca
         load(f"def f(a, **k): return a * a\n{call}").run()
     (first,) = error.value.diagnostics
     assert first.code == "wrong-arity"
-    assert first.message.startswith("`f` gets its argument `a` by place and by name")
+    assert first.message.startswith("`f` gets its argument `a` by position and by name")

@@ -50,7 +50,7 @@ def misfit(function: Any, count: int, keywords: Mapping[str, Any] = NO_KEYWORDS)
     defaults = len(function.__defaults__ or ())
     twice = [name for name in keywords if name in names[:count]]
     if twice:
-        return f"`{function.__name__}` gets its argument `{twice[0]}` by place and by name"
+        return f"`{function.__name__}` gets its argument `{twice[0]}` by position and by name"
     unknown = [name for name in keywords if name not in (*names[count:], *named)]
     if unknown and not code.co_flags & _ANY_NAME:
         return f"`{function.__name__}` has no parameter `{unknown[0]}` for an argument by name"

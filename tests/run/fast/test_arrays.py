@@ -67,7 +67,7 @@ def planned(op):
         calls.append(args)
         if len(calls) > 2:
             raise Long
-        return call._done(op, session, args, op.params, site)
+        return call._run(op, session, args, op.params, site)
 
     return plans.by_plan(op, op.params, general, call._part)
 
@@ -92,7 +92,7 @@ def test_a_plan_takes_down_what_is_taken_down_without_one():
                         continue
                     short.add((op.name, name, kinds))
                     before = [*map(kept, args)]
-                    wanted = told(call._done(op, session, args, op.params, None), args, before)
+                    wanted = told(call._run(op, session, args, op.params, None), args, before)
                 if made != wanted:
                     wrong.append((op.name, name, kinds, session.recording, made, wanted))
     assert not wrong, f"{len(wrong)}: {wrong[:2]}"

@@ -40,7 +40,7 @@ def ways(op, params):
     """The op without plans, and with them."""
 
     def general(session, site, *args):
-        return call._done(op, session, args, params, site)
+        return call._run(op, session, args, params, site)
 
     return general, plans.by_plan(op, params, general, call._part)
 

@@ -116,7 +116,7 @@ def hessian(
 
 
 def _traced(session: Session, function: Any, inputs: Any, by: str) -> Traced:
-    """A function applied to the inputs, differentiated by all of them."""
+    """Trace a function at its inputs, and differentiate by all of them."""
     given = several(inputs)
     return Traced(session, function, given, range(len(given)), by)
 

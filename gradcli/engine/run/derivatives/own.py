@@ -549,7 +549,7 @@ _NOTHING = Like((), "none")
 
 
 def _connected(value: Any, node: Node, index: int) -> Tensor:
-    """A saved result as what it is in the graph."""
+    """A saved result, connected to its node of the graph."""
     kind = Tensor if type(value) is Tensor else Number
     return kind(data_of(value), node, index)
 

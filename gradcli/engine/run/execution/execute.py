@@ -64,9 +64,8 @@ class Executable:
     def run(
         self, session: Session, given: Mapping[str, Given], observer: Observer | None = None
     ) -> tuple[dict[str, Any], Any]:
-        """Run the program once. All that differs from run to run is the session and the inputs,
-        which the code hands on: several may go on at the same time. An observer is told of each
-        event.
+        """Run the program once. Only the session and the inputs differ between runs, so that
+        several can run at the same time. An observer sees each event.
 
         Returns:
             The top-level names that have a value, with it, and the value of a last expression.
@@ -290,7 +289,7 @@ def _unpack(session: Evaluator, value: Any, n: int) -> Any:
 
 
 def _spread(session: Evaluator, value: Any, n: int, starred: int) -> list[Any]:
-    """The items for so many targets, of which one takes the list of those that are left."""
+    """The items for `n` targets. The target at `starred` takes the list of the remaining items."""
     items = session.items(value)
     left = len(items) - n + 1
     if left < 0:

@@ -25,12 +25,12 @@ Function: TypeAlias = Callable[..., Any]
 
 
 def bound(op: Op, arguments: Named, site: Site | None) -> Function:
-    """The op at a place, called with the values of the arguments in their order.
+    """Return the op for a call site; it takes the arguments' values in the order of the site.
 
     Element-wise ops on numbers, the steps of scalar loops, get a fast path of their own.
     """
     names = tuple(name for name, _ in arguments)
-    if op.host.call is None and names == op.args and _has_short_way(op):
+    if op.host.call is None and names == op.args and _has_fast_path(op):
         return by_place(op, site)
     if not _is_complete(op, names):
         free = by_name(op, site)
@@ -47,7 +47,7 @@ def bound(op: Op, arguments: Named, site: Site | None) -> Function:
 
     fixed = _fixed(op, arguments)
     if fixed is None:
-        return lambda session, *values: _done(op, session, gather(values), parameters(values), site)
+        return lambda session, *values: _run(op, session, gather(values), parameters(values), site)
     with_these = _with(op, fixed)
     if names == op.args:
         return partial(_at, with_these, site)
@@ -56,7 +56,7 @@ def bound(op: Op, arguments: Named, site: Site | None) -> Function:
 
 
 def twin(op: Op, arguments: Named, site: Site | None) -> Function:
-    """The method `name_` that does the op in place, where it has one; bound like the op."""
+    """Return the method `name_`, which does the op in place; it refuses each call if none."""
     if not op.memory.inplace:
         return lambda session, *values: _refuse_inplace(op)
     names = tuple(name for name, _ in arguments)
@@ -114,19 +114,19 @@ def _parameters(op: Op, arguments: Named) -> Callable[[Sequence[Any]], dict[str,
 
 
 def _fixed(op: Op, arguments: Named) -> dict[str, Any] | None:
-    """The op's parameters where the program writes them as constants that are right."""
+    """The op's parameters if all are written as valid constants, else None."""
     written, varying = _written(op, arguments)
     if varying:
         return None
     try:
         check_params(op, written)
     except RunError:
-        return None  # which are refused when it comes to it
+        return None  # the call itself refuses them
     return written
 
 
 def _written(op: Op, arguments: Named) -> tuple[dict[str, Any], list[tuple[str, int]]]:
-    """The parameters that are constants in the program or omitted, and indices of the others."""
+    """The parameters that are constants or omitted, and the positions of the others."""
     written = dict(op.params)
     varying = []
     for at, (name, operand) in enumerate(arguments):
@@ -143,9 +143,9 @@ def _written(op: Op, arguments: Named) -> tuple[dict[str, Any], list[tuple[str, 
 
 
 def by_place(op: Op, site: Site | None) -> Function:
-    """The op called with exactly its arguments by place, as operators do."""
+    """Return the op for a call with exactly its arguments by position, as of operators."""
     general = in_order(op)
-    if not _has_short_way(op):
+    if not _has_fast_path(op):
         return partial(_at, general, site)
     short = scalars.unary if len(op.args) == 1 else scalars.binary
     return short(op, general, of_tensors)(site)
@@ -157,15 +157,15 @@ def _at(general: Function, site: Site | None, session: Evaluator, *args: Any) ->
 
 @cache
 def in_order(op: Op) -> Function:
-    """The op called with a session, a site and exactly its arguments by place."""
+    """Return the op as a function of session, site and exactly its arguments in order."""
     if not needs_no_binding(op):
         return lambda session, site, *args: by_name(op, site)(session, *args)
-    if not _has_short_way(op):
+    if not _has_fast_path(op):
         return _unbound(op)
 
     def call(session: Evaluator, site: Site | None, *args: Any) -> Any:
         if Tensor not in map(type, args):
-            return _done(op, session, args, op.params, site)
+            return _run(op, session, args, op.params, site)
         return of_tensors(op)(session, site, *args)
 
     return call
@@ -173,7 +173,7 @@ def in_order(op: Op) -> Function:
 
 @cache
 def of_tensors(op: Op) -> Function:
-    """The same for tensors, with checks that numbers do not need."""
+    """Like `in_order`, for arguments that include a tensor."""
     return _by_plan(op, op.params)
 
 
@@ -181,24 +181,24 @@ def _by_plan(op: Op, params: Mapping[str, Any]) -> Function:
     from gradcli.engine.run.fast.plans import by_plan
 
     def general(session: Evaluator, site: Site | None, *args: Any) -> Any:
-        return _done(op, session, args, params, site)
+        return _run(op, session, args, params, site)
 
     return by_plan(op, params, general, _part)
 
 
 def _unbound(op: Op) -> Function:
-    """The op called likewise, which needs no more than its arguments."""
+    """Like `in_order`, for an op whose arguments need no binding."""
     return _with(op, op.params)  # their defaults
 
 
 def _with(op: Op, params: Mapping[str, Any]) -> Function:
-    """The same with these parameters."""
+    """Like `in_order`, with these parameters. The first tensor makes the plans."""
     planned: Function | None = None
 
     def call(session: Evaluator, site: Site | None, *args: Any) -> Any:
         nonlocal planned
         if not args or type(args[0]) is not Tensor:
-            return _done(op, session, args, params, site)
+            return _run(op, session, args, params, site)
         if planned is None:
             planned = _by_plan(op, params)
         return planned(session, site, *args)
@@ -208,10 +208,10 @@ def _with(op: Op, params: Mapping[str, Any]) -> Function:
 
 def _part(op: Op, params: Mapping[str, Any]) -> Function:
     """A function that does an op which is part of another."""
-    return lambda session, site, *args: done(op, session, args, params, site)
+    return lambda session, site, *args: do_op(op, session, args, params, site)
 
 
-def done(
+def do_op(
     op: Op, session: Evaluator, args: Sequence[Any], params: Mapping[str, Any], site: Site | None
 ) -> Any:
     """The result of an op, with any parameters."""
@@ -221,23 +221,23 @@ def done(
         key = key_of(params)
         if key is not None:
             return _keyed(op, key)(session, site, *args)
-    return _done(op, session, args, params, site)
+    return _run(op, session, args, params, site)
 
 
 @lru_cache(maxsize=4096)
 def _keyed(op: Op, key: Any) -> Function:
-    """The op with the parameters of such a key."""
+    """The op with the parameters that this key stands for."""
     from gradcli.engine.run.fast.plans import params_of
 
     return _with(op, params_of(key))
 
 
-def _has_short_way(op: Op) -> bool:
+def _has_fast_path(op: Op) -> bool:
     return op.value.number is not None and len(op.args) in (1, 2) and needs_no_binding(op)
 
 
 def by_name(op: Op, site: Site | None) -> Function:
-    """The op called with any arguments by place and name, which are bound at each call."""
+    """Return the op for arguments by position and name, which each call binds."""
     if op.host.call is not None:
         host = of_host(op)
 
@@ -249,13 +249,13 @@ def by_name(op: Op, site: Site | None) -> Function:
 
     def on_tensors(session: Evaluator, /, *args: Any, **keywords: Any) -> Any:
         bound, params = bind(op, args, keywords)
-        return done(op, session, bound, params, site)
+        return do_op(op, session, bound, params, site)
 
     return on_tensors
 
 
 def twin_by_name(op: Op, site: Site | None) -> Function:
-    """The method `name_` called with any arguments, which are bound at each call."""
+    """Return the method `name_` for any arguments, which each call binds."""
     if not op.memory.inplace:
         return lambda session, /, *args, **keywords: _refuse_inplace(op)
     plain = by_name(op, site)
@@ -270,8 +270,8 @@ def twin_by_name(op: Op, site: Site | None) -> Function:
 
 
 def augmented(op: Op, plain: Function, site: Site | None) -> Function:
-    """`x += e`: a tensor is changed in place, any other value is replaced by what `plain`, the
-    operator, makes of it.
+    """Return the function of `x += e`: it changes a tensor in place, and replaces any other value
+    by the result of `plain`, the operator.
     """
 
     def update(session: Evaluator, x: Any, value: Any) -> Any:
@@ -303,7 +303,7 @@ def of_host(op: Op) -> Function:
 
 
 def _placed(host: Function, site: Site) -> Function:
-    """A host that does its work by ops, whose nodes get the place of its call."""
+    """Return a host that does its work by ops; their nodes get the site of its call."""
 
     def call(session: Evaluator, /, *args: Any, **keywords: Any) -> Any:
         out = host(session, *args, **keywords)
@@ -315,13 +315,13 @@ def _placed(host: Function, site: Site) -> Function:
     return call
 
 
-# doing it -----------------------------------------------------------------------------------------
+# execution ----------------------------------------------------------------------------------------
 
 
 _GONE_THROUGH = (list, tuple, range, dict, set, Iterator, *VIEWS)
 
 
-def _done(
+def _run(
     op: Op, session: Evaluator, args: Sequence[Any], params: Mapping[str, Any], site: Site | None
 ) -> Any:
     if op.host.on_items is not None and isinstance(args[0], _GONE_THROUGH):
@@ -349,7 +349,7 @@ def changed(
     params: Mapping[str, Any],
     site: Site | None,
 ) -> Tensor:
-    """A tensor changed in place to what the op makes of it."""
+    """Change a tensor in place to the result of the op, and return it."""
     from gradcli.engine.ops.inplace import apply_inplace, replace, turned
 
     rest = session.operands(op, [x, *rest], site)[1:]

@@ -1,9 +1,9 @@
-"""The fast path of any op on tensors of float64: what is known of it by their shapes.
+"""The fast path of ops on float64 tensors: plans that depend on shapes only.
 
-When an op has been done twice on tensors of the same shapes, of which the same are connected, a
-plan is made: which function gives its value, what its node saves, and in the first pass back what
-its rules do. What is done by a plan is what `apply` does for values of any kind, without looking at
-what cannot be: a test holds the two ways together.
+The second time an op runs on tensors of the same shapes, the same ones connected to the graph, a
+plan is made. It holds the function that computes the value and what its node saves; the first pass
+back adds the steps of its rules. A plan gives the same results as `apply` and skips the checks that
+its shapes settle. A test compares the two.
 """
 
 from __future__ import annotations
@@ -42,7 +42,23 @@ _MANY = 256  # plans of one op or place; a program with more has no use for them
 
 
 class Plan:
-    """How to do an op on arguments of known shapes."""
+    """The fast path of an op on arguments of known shapes.
+
+    Fields:
+        value: computes the result on plain data.
+        keeps_layout: true if a contiguous result already has the layout that the op's entry asks
+            for.
+        large: true if each call checks that there is memory for the result.
+        like: shape and dtype of the result.
+        saved: by argument, what a node keeps if no rule reads its value: shape and dtype of a
+            tensor, a number itself.
+        picked: takes, of the arguments and `saved` behind them, what a node keeps: the arguments
+            whose values the rules read. None if they read none.
+        arrays: the places of the arrays that the rules read.
+        guarded: the places of the tensors that must not change before the rules have run.
+        fresh: true if the cotangents that the rules return share no memory with anything but the
+            cotangent that they are given.
+    """
 
     __slots__ = (
         *("_shown", "_wanted", "arrays", "fresh", "guarded", "keeps_layout", "large", "like"),
@@ -85,8 +101,8 @@ class Plan:
         self.pulls: dict[Any, Steps | None] = {}
 
     def pull(self, node: OpNode, g: Any, wanted: tuple[bool, ...] | None) -> Sequence[Any]:
-        """Return the cotangents of the wanted edges of a node; None stands for all edges. It is
-        called the first time, and for rules that cannot be written as steps.
+        """Return the cotangents of the wanted edges of a node; None stands for all edges. The pass
+        back calls it the first time, and for rules that cannot be written as steps.
         """
         key: Any = type(g) if wanted is None else (type(g), wanted)
         each = wanted or self._wanted
@@ -104,7 +120,7 @@ class Plan:
 
 
 class Parts:
-    """The ops that an op consists of, done one after the other, each by its own plans."""
+    """The ops that an op consists of, run one after the other, each by its own plans."""
 
     __slots__ = ("_constants", "_steps")
 
@@ -113,7 +129,7 @@ class Parts:
         self._constants = constants
 
     def do(self, session: Evaluator, site: Site | None, args: Sequence[Any]) -> Any:
-        """The result; only its own node has the variable that it goes to."""
+        """Return the result. Only its own node carries the variable that it is assigned to."""
         values = [*args]
         constants = self._constants
         inside = Site(site.span, "", site.whole) if site is not None and site.variable else site
@@ -143,7 +159,7 @@ def by_plan(
     saves_out, guards_out, records = op.tape.saves_out, op.tape.guards_out, op.differentiable
     tells = saves_out or guards_out
     call_of_numpy = _one_call(op, params)
-    is_call = call_of_numpy is not None  # on what is contiguous, which needs no look at the result
+    is_call = call_of_numpy is not None  # on contiguous arrays: the result needs no check
     by_type = isinstance(call_of_numpy, np.ufunc)  # such a function treats all numbers alike
 
     def call(session: Evaluator, site: Site | None, *args: Any) -> Any:
@@ -256,14 +272,14 @@ def by_plan(
     def learn(
         key: Any, edges: Sequence[Any], session: Evaluator, site: Site | None, args: Sequence[Any]
     ) -> Any:
-        """Do it the long way, and make a plan if that was done before."""
+        """Do the op by the general path, and make a plan the second time."""
         result = general(session, site, *args)
         if key in plans:
-            if not (_is_usual(result) and (is_call or _are_few(args, result))):
+            if not (_is_float64_tensor(result) and (is_call or _are_small(args, result))):
                 pass
             elif op.value.body is not None:
                 plans[key] = _parts(op, args, params, part)
-            elif _is_of(op, result):
+            elif _is_recorded_as(op, result):
                 plans[key] = Plan(op, args, params, result, edges, is_call=is_call, by_type=by_type)
         elif len(plans) < _MANY:
             plans[key] = None
@@ -278,11 +294,11 @@ def _picked(places: Sequence[int]) -> Callable[[tuple[Any, ...]], tuple[Any, ...
 
 
 def _one_call(op: Op, params: Mapping[str, Any]) -> Function | None:
-    """The one function that gives the value of an element-wise op on arrays, if it is one."""
+    """The NumPy function that alone computes an element-wise op on arrays, or None."""
     return one_call(op) if op.derivatives.partials is not None and params == op.params else None
 
 
-def _is_usual(result: Any) -> bool:
+def _is_float64_tensor(result: Any) -> bool:
     """True if a plan can be made for an op with this result."""
     if type(result) is not Tensor:
         return False
@@ -290,12 +306,12 @@ def _is_usual(result: Any) -> bool:
     return type(data) is float or (type(data) is np.ndarray and bool(data.dtype.char == "d"))
 
 
-def _are_few(args: Sequence[Any], result: Tensor) -> bool:
+def _are_small(args: Sequence[Any], result: Tensor) -> bool:
     """True if arguments and result are too small to matter for memory."""
     return all(type(x) is not Tensor or np.size(x.data) <= FEW for x in (*args, result))
 
 
-def _is_of(op: Op, result: Tensor) -> bool:
+def _is_recorded_as(op: Op, result: Tensor) -> bool:
     """True if a result is unrecorded, or recorded as that of this op alone."""
     node = result.node
     return node is None or (isinstance(node, OpNode) and node.op is op)
@@ -304,7 +320,7 @@ def _is_of(op: Op, result: Tensor) -> bool:
 def _parts(
     op: Op, args: Sequence[Any], params: Mapping[str, Any], part: Callable[..., Function]
 ) -> Parts | None:
-    """The ops that an op is made of, where it shows as nothing but these."""
+    """The ops that an op consists of, or None if it needs a node, a view or a layout of its own."""
     body, memory, tape = op.value.body, op.memory, op.tape
     if body is None or tape.folds or memory.view or memory.layouts or tape.guards is not None:
         return None

@@ -1,7 +1,7 @@
 """The fast path for element-wise ops on numbers and 0-d tensors: the steps of scalar loops.
 
-What is done here is what `call` and `apply` do for values of any kind, without looking
-at what cannot be: a test holds the two ways together.
+It gives the same results as `call` and `apply` and skips the checks that cannot fail for such
+values. A test compares the two.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ _SCALARS: tuple[Any, Any] = (SCALAR, SCALAR)
 
 @cache
 def unary(op: Op, general: Function, of_tensors: Callable[[Op], Function]) -> Maker:
-    """The op of one argument; `general` is the long way, which is told the site, too, and
-    `of_tensors` makes that of tensors with dimensions.
+    """Return the maker of a one-argument op. `general` is the general path, called with the site,
+    too; `of_tensors` makes the function for tensors with dimensions.
     """
     number = op.value.number
     assert number is not None
@@ -88,8 +88,8 @@ def binary(
     of_tensors: Callable[[Op], Function],
     reflected: Function | None = None,
 ) -> Maker:
-    """The op of two arguments; `general` and `of_tensors` as above, `reflected` is the long way of
-    a number and a tensor, in this order, where it is another.
+    """Return the maker of a two-argument op. `general` and `of_tensors` as in `unary`; `reflected`
+    is the general path of a number and a tensor, in this order, if it differs.
     """
     number = op.value.number
     assert number is not None
@@ -138,7 +138,7 @@ def binary(
             ):
                 if arrays is None:
                     arrays = of_tensors(op)
-                return arrays(session, site, x, y)  # which knows what a tensor of ints keeps to
+                return arrays(session, site, x, y)  # which handles the dtypes of integer tensors
             out = number(a, b)
             recording = session.recording
             if type(out) is not float or not (recording or kind is Tensor):

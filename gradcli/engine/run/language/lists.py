@@ -33,7 +33,7 @@ _SCALARS = NUMBERS | {Number}
 
 
 def joined(session: Session, x: Any, y: Any, site: Site | None) -> list[Any] | None:
-    """`x + y`, of which one is a list."""
+    """`x + y` of two lists. None if the op adds them instead."""
     if type(x) is not list or type(y) is not list:
         return None
     if _of_numbers(x) and _of_numbers(y):
@@ -43,12 +43,12 @@ def joined(session: Session, x: Any, y: Any, site: Site | None) -> list[Any] | N
 
 
 def joined_as_written(session: Evaluator, x: Any, y: Any, site: Site | None) -> list[Any] | None:
-    """`x + y`, of which one is written as a list."""
+    """`x + y` with a list literal. None if the op adds the two instead."""
     return _together(x, y) if type(x) is list and type(y) is list else None
 
 
 def extended(session: Evaluator, x: Any, y: Any, site: Site | None) -> list[Any] | None:
-    """`x += y`, of which one is a list: it is changed in place."""
+    """`x += y` of a list: it grows in place. None if the op adds instead."""
     if type(x) is not list or isinstance(y, Tensor) or type(y) in NUMBERS:
         return None
     more = session.items(y)
@@ -58,7 +58,7 @@ def extended(session: Evaluator, x: Any, y: Any, site: Site | None) -> list[Any]
 
 
 def repeated(session: Session, x: Any, y: Any, site: Site | None) -> list[Any] | None:
-    """`x * y`, of which one is a list."""
+    """`x * y` of a list and a count. None if the op multiplies instead."""
     items, count = (x, y) if type(x) is list else (y, x)
     if type(count) is not int and type(count) is not bool:
         return None
@@ -69,7 +69,7 @@ def repeated(session: Session, x: Any, y: Any, site: Site | None) -> list[Any] |
 
 
 def repeated_as_written(session: Session, x: Any, y: Any, site: Site | None) -> list[Any] | None:
-    """`x * y`, of which one is written as a list."""
+    """`x * y` with a list literal. None if the op multiplies instead."""
     items, count = (x, y) if type(x) is list else (y, x)
     if type(items) is list and (type(count) is int or type(count) is bool):
         return _times(items, count)
@@ -80,7 +80,7 @@ def repeated_as_written(session: Session, x: Any, y: Any, site: Site | None) -> 
 
 
 def repeated_in_place(session: Session, x: Any, y: Any, site: Site | None) -> list[Any] | None:
-    """`x *= y`, of which one is a list: it is changed in place."""
+    """`x *= y` of a list: it changes in place. None if the op multiplies instead."""
     found = repeated(session, x, y, site)
     if found is None or type(x) is not list:
         return found

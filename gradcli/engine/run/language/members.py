@@ -14,7 +14,7 @@ from gradcli.engine.run.derivatives import autograd, hooks
 from gradcli.engine.run.derivatives.edges import NAMES as EDGE
 from gradcli.engine.run.derivatives.hooks import Handle
 from gradcli.engine.run.derivatives.own import OWN_NAMES
-from gradcli.engine.run.fast.call import by_name, done
+from gradcli.engine.run.fast.call import by_name, do_op
 from gradcli.engine.run.language.operators import same
 from gradcli.engine.run.session import tensor_methods
 from gradcli.engine.run.session.evaluator import Evaluator, as_numbers
@@ -379,7 +379,7 @@ def _size(x: Tensor, dim: Any = None) -> Any:
 
 def _transposed(session: Evaluator, x: Tensor) -> Any:
     dims = tuple(reversed(range(x.ndim)))
-    return done(ops.permute, session, [x], {"dims": dims}, None)
+    return do_op(ops.permute, session, [x], {"dims": dims}, None)
 
 
 def _places(x: Tensor) -> Any:

@@ -12,7 +12,7 @@ from gradcli.engine.ops.binding import static
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.run.code.naming import kind_of
 from gradcli.engine.run.fast import scalars
-from gradcli.engine.run.fast.call import Function, augmented, by_place, done, in_order, of_tensors
+from gradcli.engine.run.fast.call import Function, augmented, by_place, do_op, in_order, of_tensors
 from gradcli.engine.run.session.evaluator import Evaluator
 from gradcli.engine.tape.graph import Site
 from gradcli.engine.tape.tensor import Number, Tensor, truth
@@ -419,7 +419,7 @@ def _out_of_range(index: int | slice, value: Any) -> RunError:
 def item(session: Evaluator, value: Any, index: Any, site: Site | None) -> Any:
     """`value[index]`."""
     if type(value) is Tensor:
-        return done(ops.getitem, session, [value], {"index": _place(index)}, site)
+        return do_op(ops.getitem, session, [value], {"index": _place(index)}, site)
     if type(value) is list or isinstance(value, _SEQUENCES):
         where = _position(index)
         if type(where) is list or type(where) is tuple:

@@ -1,4 +1,4 @@
-"""`x.at[i].set(v)` and the like of JAX: a new array that differs from another in some places."""
+"""`x.at[i].set(v)` and its variants of JAX: a copy of an array that differs in some places."""
 
 from __future__ import annotations
 

@@ -203,7 +203,7 @@ def misfit(error: TypeError) -> RunError | None:
 
 
 def misfit_within(error: TypeError) -> RunError | None:
-    """The same for a call anywhere in functions of the program."""
+    """Like `misfit`, of a call anywhere in functions of the program."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next

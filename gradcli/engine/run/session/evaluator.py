@@ -210,7 +210,7 @@ def copied(data: Any) -> Any:
 
 
 def _unconnected(x: Tensor) -> Tensor:
-    """The same value on the same memory, outside the graph."""
+    """A copy outside the graph, on the same memory."""
     made = type(x)(x.data)
     if type(x.data) not in NUMBERS:
         made.version = shared(x)

@@ -1,6 +1,4 @@
-"""Exceptions of the program: Python's names for them, what a run refuses as one of these, and what
-is told of one that nobody handles.
-"""
+"""Exceptions of the program: their names, errors as handlers see them, unhandled ones."""
 
 from __future__ import annotations
 

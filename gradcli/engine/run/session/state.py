@@ -113,8 +113,8 @@ class Passes:
         self._retained: WeakSet[Tensor] | None = None
 
     def left(self, retain: bool) -> int:
-        """How far the program's `backward` frees visited nodes: another derivative may still need
-        them.
+        """The state in which a `backward` of the program leaves the nodes that it visits. Nodes
+        that another derivative may still need are not freed.
         """
         if retain:
             return LIVE
@@ -144,8 +144,8 @@ class Passes:
 
 
 class Session(Evaluator):
-    """The state of one run, by who asks. It is its own evaluator, so that code which does ops
-    reaches `recording` and `do` at once; a function that needs one part gets that.
+    """The state of one run, grouped by its users. It is its own evaluator, so that code that does
+    ops reaches `recording` and `do` at once. A function that needs one part gets only that part.
 
     Fields:
         watched: what the command differentiates.

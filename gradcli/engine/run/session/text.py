@@ -19,7 +19,7 @@ _UNSAID = frozenset({"int64", "bool"})  # dtypes that the elements tell
 
 
 class Printing:
-    """How tensors are printed, by the names of `set_printoptions`; `sci_mode` is None where the
+    """Print options of tensors, by the names of `set_printoptions`. If `sci_mode` is None, the
     elements decide.
     """
 
@@ -88,7 +88,7 @@ def repr_text(value: Any) -> str:
 
 
 def ascii_text(value: Any) -> str:
-    """The same with the codes of all characters that are not ASCII's, as Python's `ascii`."""
+    """Like `repr_text`, with escapes for non-ASCII characters, as Python's `ascii`."""
     return repr_text(value).encode("ascii", "backslashreplace").decode()
 
 

@@ -74,8 +74,8 @@ class WatchedNames:
         return watched
 
     def watch_computed(self, evaluator: Evaluator, name: str, value: Any) -> Any:
-        """Likewise for a name that is no input. Unasked for, only a leaf that requires grad is one,
-        from then on: what the program computes is not what it depends on.
+        """Watch a name that is no input. If the command did not ask for it, only a leaf that
+        requires grad is watched, from then on: computed values are no inputs.
         """
         if name in self.asked:
             return self.watch(evaluator, name, value)

@@ -86,20 +86,20 @@ def outcome(work, *args):
 def watched(monkeypatch):
     """Holds each pass of a program without hooks against the textbook's; how many there were."""
     count = []
-    real = backward._done
+    real = backward._run_pass
 
-    def held(roots, paths, ends, whose):
+    def held(roots, paths, ends, settings):
         if any(node.hooks is not None for node in paths.live):
-            return real(roots, paths, ends, whose)
-        plain = reference.recorded_cotangents if whose.recorded else reference.cotangents
+            return real(roots, paths, ends, settings)
+        plain = reference.recorded_cotangents if settings.recorded else reference.cotangents
         wanted, refused = outcome(plain, roots, ends)
-        found, visited = real(roots, paths, ends, whose)
+        found, visited = real(roots, paths, ends, settings)
         assert not refused
         compare(found, wanted, "a pass of the program")
         count.append(len(found))
         return found, visited
 
-    monkeypatch.setattr(backward, "_done", held)
+    monkeypatch.setattr(backward, "_run_pass", held)
     return count
 
 

@@ -32,7 +32,7 @@ def visitor(
     """
     plus = one_call(ops.add)
     assert plus is not None
-    ours: set[Node] = set()  # whose pending cotangent nobody else holds
+    ours: set[Node] = set()  # nodes whose pending cotangent has no other owner
     whole, is_live = paths.whole, paths.live.__contains__
 
     def visit(node: PlannedNode, g: Any, kept: bool) -> None:

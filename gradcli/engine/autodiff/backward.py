@@ -4,8 +4,8 @@ Two passes use the graph. The program's own, `backward` or `gradients`, refuses 
 has freed, and frees nodes itself. A command's look at the graph, or a transform's, `cotangents`,
 changes nothing and may use what only the program takes for freed.
 
-Each is done in one of two ways. `_quickly` is `reference.py` with two fast cases. It gives up where
-it meets something rare: a hook, a function of the program, nan. `_closely` does everything.
+Each has two forms. `_fast_pass` is `reference.py` with two fast cases. It gives up if it
+meets something rare: a hook, a function of the program, nan. `_full_pass` does everything.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Root: TypeAlias = tuple[Node, int, Any]
 
 
 class _Pass(Record):
-    """Whose pass it is.
+    """The settings of a pass.
 
     Fields:
         recorded: The pass is recorded, so that its results can be differentiated.
@@ -72,14 +72,14 @@ def cotangents(
         RunError: If the saved values of a needed node are gone, or one has been changed in place
             since.
     """
-    return _done(roots, paths or _paths(roots, targets), targets, _LOOK)[0]
+    return _run_pass(roots, paths or _paths(roots, targets), targets, _LOOK)[0]
 
 
 def recorded_cotangents(
     roots: Sequence[Root], targets: Collection[Node], paths: Paths | None = None
 ) -> dict[Node, Any]:
     """Like `cotangents`, but made of recorded ops, so that they can be differentiated again."""
-    return _done(roots, paths or _paths(roots, targets), targets, _RECORDED_LOOK)[0]
+    return _run_pass(roots, paths or _paths(roots, targets), targets, _RECORDED_LOOK)[0]
 
 
 def all_cotangents(roots: Sequence[Root]) -> dict[Node, Any]:
@@ -92,7 +92,7 @@ def all_cotangents(roots: Sequence[Root]) -> dict[Node, Any]:
 def find_all_cotangents(roots: Sequence[Root], found: dict[Node, Any]) -> None:
     """Put these into `found`; if the pass is refused, it has those of the nodes visited before."""
     live = reachable(node for node, _, _ in roots)
-    _closely(roots, Paths(sorted(live, key=age), live), live, _LOOK, found)
+    _full_pass(roots, Paths(sorted(live, key=age), live), live, _LOOK, found)
 
 
 def _paths(roots: Sequence[Root], targets: Collection[Node]) -> Paths:
@@ -140,7 +140,7 @@ def backward(
         leaf = node.variable if isinstance(node, AccumulateGrad) else None
         if leaf is not None and node in found:
             accumulate(leaf, found[node], create_graph)
-        _leave(node, left)
+        _release(node, left)
 
 
 def gradients(
@@ -172,9 +172,9 @@ def _program(
     met = {*ends, *(node for x in kept if (node := node_of(x)) is not None)}
     if any(node.hooks is not None and type(node) is AccumulateGrad for node in paths.live):
         paths = _leaves_at_once(paths)
-    found, done = _done(roots, paths, met, own)
+    found, done = _run_pass(roots, paths, met, own)
     for node in done:
-        _leave(node, left)
+        _release(node, left)
     for x in kept:
         c = _part(found, x)
         if c is not None and x.grad is not None:
@@ -187,8 +187,8 @@ def _program(
 
 
 def _leaves_at_once(paths: Paths) -> Paths:
-    """The same paths with each leaf where the last part of its gradient has come: its hooks show
-    when it is visited.
+    """The same paths, with each leaf at the node that adds the last part of its gradient: its hooks
+    show when it is visited.
     """
     uses = Counter(under for node in paths.order for under in node.edges)
     visited: list[Node] = []
@@ -211,8 +211,8 @@ def _part(found: Mapping[Node, Any], x: Tensor) -> Any:
 # --- visiting them -------------------------------------------------------------------------
 
 
-def _done(
-    roots: Sequence[Root], paths: Paths, ends: Collection[Node], whose: _Pass
+def _run_pass(
+    roots: Sequence[Root], paths: Paths, ends: Collection[Node], settings: _Pass
 ) -> tuple[dict[Node, Any], list[Node]]:
     """Cotangents of the ends, and the nodes that were visited.
 
@@ -220,17 +220,17 @@ def _done(
     one, the pass is made once more and looks at each node's. No node is freed before: that pass
     needs what those above have saved.
     """
-    if not whose.recorded and not whose.checks:
-        with suppress(_LookCloser):
-            found, visited = _quickly(roots, paths, ends, whose.freed)
+    if not settings.recorded and not settings.checks:
+        with suppress(_NeedsFullPass):
+            found, visited = _fast_pass(roots, paths, ends, settings.freed)
             if not any(map(_has_nan, found.values())):
                 return found, visited
     found = {}
-    return found, _closely(roots, paths, ends, whose, found)
+    return found, _full_pass(roots, paths, ends, settings, found)
 
 
-class _LookCloser(Exception):
-    """A quick pass meets what only a closer one can do."""
+class _NeedsFullPass(Exception):
+    """Raised by a fast pass at a node that only the full pass can visit."""
 
 
 def _has_nan(c: Any) -> bool:
@@ -242,14 +242,14 @@ def _has_nan(c: Any) -> bool:
     return has_nan(tuple(c) if type(c) is list else c)
 
 
-def _quickly(
+def _fast_pass(
     roots: Sequence[Root], paths: Paths, ends: Collection[Node], freed: int
 ) -> tuple[dict[Node, Any], list[Node]]:
-    """Visit the nodes on the paths, the youngest first, and return what `_done` does. Two fast
+    """Visit the nodes on the paths, the youngest first, and return what `_run_pass` does. Two fast
     paths visit nodes of ops on numbers, and of ops on arrays that a plan is known for.
 
     Raises:
-        _LookCloser: If it meets a hook or a function of the program.
+        _NeedsFullPass: If it meets a hook or a function of the program.
     """
     pending: dict[Any, Any] = {}
     found: dict[Node, Any] = {}
@@ -264,7 +264,7 @@ def _quickly(
         if g is None:
             continue
         if node.hooks is not None:
-            raise _LookCloser
+            raise _NeedsFullPass
         if node in ends:
             found[node] = g
             if not any(map(is_live, node.edges)):
@@ -290,7 +290,7 @@ def _quickly(
         if True not in wanted:
             continue
         if not node.takes_batches:
-            raise _LookCloser
+            raise _NeedsFullPass
         pulled = node.pull(g, wanted)
         for under, index, c in zip(node.edges, node.outputs, pulled, strict=True):
             if c is not None:
@@ -299,19 +299,19 @@ def _quickly(
     return found, visited
 
 
-def _closely(
+def _full_pass(
     roots: Sequence[Root],
     paths: Paths,
     ends: Collection[Node],
-    whose: _Pass,
+    settings: _Pass,
     found: dict[Node, Any],
 ) -> list[Node]:
-    """The same with hooks, and with a look at each node's cotangents for nan, whose pass it may be.
-    What was found goes into `found` one after the other; returns the nodes that were visited.
+    """Like `_fast_pass`, but runs hooks and checks each node's cotangents for nan. Adds the
+    cotangents to `found` one after the other; returns the nodes that were visited.
     """
     from gradcli.engine.autodiff import hooks as hooked
 
-    recorded, accumulates = whose.recorded, whose.accumulates
+    recorded, accumulates = settings.recorded, settings.accumulates
     pull = _recorded if recorded else _plain
     is_live = paths.live.__contains__
     pending: dict[Any, Any] = {}
@@ -338,7 +338,7 @@ def _closely(
         if not passes:
             hooked.left(hooks, node, [None] * len(wanted), g, recorded)
             continue
-        if node.freed > whose.freed and node.saves:
+        if node.freed > settings.freed and node.saves:
             raise _freed(node)
         visited.append(node)
         pulled = pull(node, g, wanted)
@@ -348,7 +348,7 @@ def _closely(
         if reach is not None:
             reach.follow(node, wanted)
         pulled = hooked.left(hooks, node, pulled, g, recorded)
-        if whose.checks:
+        if settings.checks:
             _refuse_nan(node, pulled)
         for under, index, c in zip(node.edges, node.outputs, pulled, strict=True):
             if c is not None:
@@ -364,7 +364,7 @@ def through(node: Node, gs: Sequence[Any], recorded: bool) -> list[Any]:
         targets = {under for under, _ in node.shown if under is not None}
         roots = [(node, i, g) for i, g in enumerate(gs)]
         inner = _Pass(recorded, LIVE, False, False)
-        found, _ = _done(roots, _paths(roots, targets), targets, inner)
+        found, _ = _run_pass(roots, _paths(roots, targets), targets, inner)
         return [_of_edge(found, under, index) for under, index in node.shown]
     if node.freed > LIVE and node.saves:
         raise _freed(node)
@@ -380,7 +380,7 @@ def _of_edge(found: Mapping[Node, Any], under: Node | None, index: int) -> Any:
     return c[index] if type(c) is list else c
 
 
-def _leave(node: Node, left: int) -> None:
+def _release(node: Node, left: int) -> None:
     """Free a visited node as far as the pass demands."""
     if left == GONE:
         node.free()
@@ -441,7 +441,7 @@ def _recorded(node: Any, g: Any, wanted: Sequence[bool], *still: Any) -> Sequenc
 
 
 def _refuse_nan(node: Node, pulled: Sequence[Any]) -> None:
-    """Refuse cotangents of which one has a nan."""
+    """Raise an error if one of the cotangents has a nan."""
     for i, c in enumerate(pulled):
         if c is not None and _has_nan(data_of(c)):
             message = f"the derivative of {node.name()} by its argument {i} is nan"

@@ -18,7 +18,7 @@ from gradcli.engine.values.data import NUMBERS, np
 from gradcli.engine.values.limits import check_memory
 
 Progress: TypeAlias = Callable[[int, int | None], None]
-"""Is told how many directions are done, and of how many."""
+"""Gets the number of finished directions, and of all."""
 
 ELEMENTS = 2**20
 """About how many elements of one recorded value a pass holds, for all of its directions."""
@@ -63,13 +63,13 @@ class Linearized:
     # --- products ----------------------------------------------------------------------
 
     def pull(self, weights: Sequence[Any]) -> dict[Node, Any]:
-        """Cotangents of the points that any comes to, from those of the outputs (None for zero), as
-        plain data.
+        """Return cotangents of the points, as plain data, from those of the outputs (None for
+        zero). A point that none reaches is left out.
         """
         return cotangents(self._start(weights), self.points.keys(), self._paths)
 
     def pull_recorded(self, weights: Sequence[Any]) -> dict[Node, Any]:
-        """The same as recorded values, which can be differentiated again."""
+        """Like `pull`, with results that can be differentiated again."""
         return recorded_cotangents(self._start(weights), self.points.keys(), self._paths)
 
     def push(self, dots: Mapping[Node, Any]) -> list[Any]:
@@ -79,7 +79,7 @@ class Linearized:
         return self._pushed(tangents(self._roots, dots, self._paths))
 
     def push_recorded(self, dots: Mapping[Node, Any]) -> list[Any]:
-        """The same as recorded values, which can be differentiated again."""
+        """Like `push`, with results that can be differentiated again."""
         from gradcli.engine.autodiff.forward import recorded_tangents
 
         return self._pushed(recorded_tangents(self._roots, dots, self._paths))
@@ -107,7 +107,7 @@ class Linearized:
         Args:
             mode: "reverse", with the elements of the outputs as directions, or "forward", with
                 those of the points.
-            progress: Is told how many directions are done, and of how many.
+            progress: Gets the number of finished directions, and of all.
         """
         check_memory((self.directions("reverse"), self.directions("forward")))
         return self._by_columns(progress) if mode == "forward" else self._by_rows(progress)
@@ -208,8 +208,8 @@ class Linearized:
         return parts
 
     def _spans(self, count: int) -> Iterator[tuple[int, int]]:
-        """How many directions go together, as memory and the graph allow: one where functions of
-        the program would see them.
+        """Yield ranges of directions that fit into memory together. They hold one direction each if
+        functions of the program would see them.
         """
         largest = 1
         for node in self._paths.live:

@@ -1,11 +1,12 @@
-"""Which elements move at all, asked where a tangent or cotangent has become nan.
+"""Marks of the elements that move, asked for when a tangent or cotangent has become nan.
 
-Beside an infinite slope a tangent of zero gives nan: rightly where it came out as zero, as that of
-x * x at 0 does; but what nothing leads to that moves has no part in the derivative. Likewise a
-cotangent of zero: that of what `where` has not chosen has none, that of sqrt(x) in sqrt(x) ** 2 at
-0 has come out as zero. Which of the two a zero is, the numbers do not tell. So marks go along the
-graph beside the tangents, or back beside the cotangents: zero where nothing moves, or has a part,
-else some number above zero, another one for each element, so that they do not cancel.
+Beside an infinite slope, a tangent of zero gives nan. That is right if the zero was computed, as
+that of x * x at 0 is. An element that no input moves has no part in the derivative, and its zero
+must not give nan. The same holds for cotangents: one that `where` has not chosen has no part, that
+of sqrt(x) in sqrt(x) ** 2 at 0 was computed. The numbers cannot tell the two zeros apart. So marks
+follow the graph beside the tangents, or back beside the cotangents. A mark is zero if the element
+does not move or has no part, else a number above zero that differs between elements, so that marks
+do not cancel.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ class Motion:
             self.follow(node)
 
     def follow(self, node: Node) -> None:
-        """Note what of a node's value moves."""
+        """Mark the moving elements of a node's value."""
         marks = under(node, self._marks)
         if all(mark is None for mark in marks):
             return
@@ -71,8 +72,7 @@ class Motion:
 
 
 class Reach:
-    """The marks of the nodes that a pass back has visited: where their values have a part in what
-    the pass began with.
+    """Marks of the nodes that a pass back has visited: which values contribute to its roots.
 
     Args:
         roots: Nodes, which of their results is meant, and the cotangents of these.
@@ -84,7 +84,7 @@ class Reach:
             self._add(node, index, _of_seed(g))
 
     def follow(self, node: Node, wanted: Sequence[bool]) -> None:
-        """Note what has a part in a node's value, on the edges that are wanted."""
+        """Mark what contributes to a node's value, on the wanted edges."""
         mark = self._marks.get(node)
         if mark is None:
             return
@@ -95,9 +95,7 @@ class Reach:
                 self._add(edge, index, _spread(each))
 
     def pull(self, node: Any, g: Any, wanted: Sequence[bool], pull: Pull) -> Sequence[Any]:
-        """The cotangents of what an op's node was made of, to which only what has a part has
-        contributed.
-        """
+        """The cotangents of an op's operands, with contributions of marked elements only."""
         if node.op.derivatives.partials is not None:
             still = ops.eq(self._marks.get(node, 0.0), 0.0)
             return pull(node, g, wanted, [ops.logical_or(still, idle) for idle in node.idle()])

@@ -41,7 +41,7 @@ def cotangents(roots: Sequence[Root], targets: Collection[Node]) -> dict[Node, A
 
 
 def recorded_cotangents(roots: Sequence[Root], targets: Collection[Node]) -> dict[Node, Any]:
-    """The same, computed by recorded operations: another pass can differentiate the result."""
+    """Like `cotangents`, by recorded ops, so that another pass can differentiate the result."""
     return _visit(roots, targets, lambda node, g, wanted: node.pull_recorded(g, wanted))
 
 

@@ -100,12 +100,11 @@ def check_source(
     wrt: str | Sequence[str] | None = None,
     of: str | None = None,
 ) -> CheckResult:
-    """The result of a static check: faults of names, calls and sizes, and what a gradient would not
-    see.
+    """The result of a static check: faults of names, calls, sizes; steps that cut gradients.
 
     Args:
         source: Its text.
-        given: Values from outside by name, of which only the shapes count.
+        given: Values from outside by name; only their shapes count.
         wrt: Names that would be differentiated; None: those that `grad` takes without it.
         of: The top-level name that would be; None: the program's result.
     """

@@ -141,8 +141,8 @@ class Function:
         return columns, count
 
     def _parts(self, found: Any) -> tuple[Any, Any]:
-        """Values and derivatives of many points, of which each number is an array, with the axis of
-        points in front and the names behind.
+        """Values and derivatives of many points. Each number is an array, with the axis of points
+        in front and the names last.
         """
         by_name = found.grad if isinstance(found, GradResult) else found.jacobian
         value = np.asarray(found.value)

@@ -297,7 +297,7 @@ class Program:
     ) -> GraphResult:
         """The graph that the run recorded, with values and derivatives. Arguments as of `grad`;
         without a result it is that of what `backward` was called on last. `detailed` says, of a
-        graph, of which nodes more is wanted.
+        graph, which nodes need details.
         """
         from gradcli.questions.answers.graph import graph
 
@@ -415,11 +415,11 @@ class Program:
         mode: str = "auto",
         **named: Any,
     ) -> str:
-        """The text of a stage that the program goes through on its way to code.
+        """The text of a stage of compiling the program.
 
         Args:
             name: "typed", "python" or "llvm".
-            inputs: Values by name, of which only the shapes count.
+            inputs: Values by name; only their shapes count.
             wrt: Names to differentiate with respect to. Without this, `of` and `mode`: none.
             of: Top-level name to differentiate; None: the program's result.
             mode: "forward" or "reverse" for the Jacobian, "auto" for the gradient.

@@ -164,8 +164,8 @@ Change: TypeAlias = Callable[[Point, Point], float]
 
 
 def _breaks(points: Sequence[Point], ask: Callable[[float], Pair]) -> Iterator[Break]:
-    """Where value or derivative jumps between two points: the interval is halved, and what is
-    smooth changes ever less in it.
+    """Find jumps of value or derivative between two points. Halving an interval makes the change of
+    a smooth function ever smaller, but not a jump.
     """
     found: dict[int, Break] = {}
     for change, halved in ((_beyond, _rise), (_turn, _turn)):

@@ -33,7 +33,7 @@ def several(
 
 
 class _RunOnce(Loaded):
-    """A program of which all who ask for a run that nobody observes get the same."""
+    """A program whose unobserved run is done once and shared by all who ask for it."""
 
     def __init__(self, loaded: Loaded) -> None:
         self.__dict__.update(loaded.__dict__)

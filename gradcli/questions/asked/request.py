@@ -71,7 +71,7 @@ class Options:
         self.patience = patience
 
     def changed(self, **fields: Any) -> Options:
-        """The same but for some fields."""
+        """A copy with some fields replaced."""
         made = object.__new__(Options)
         made.__dict__.update(self.__dict__, **fields)
         return made
@@ -112,7 +112,7 @@ class Request(Record):
         return {name: _shape(given.value) for name, given in self.inputs.items()}
 
     def changed(self, **fields: Any) -> Request:
-        """The same but for some fields."""
+        """A copy with some fields replaced."""
         return Request(**{name: getattr(self, name) for name in self._fields} | fields)
 
 

@@ -320,7 +320,7 @@ class Compiled:
 
 
 def _flat(results: Sequence[Any]) -> list[Any]:
-    """The columns of the elements of results, each of which has its rows first."""
+    """The columns of the results' elements. Rows are the first axis of each result."""
     return [column for r in results for column in r.reshape(len(r), -1).T]
 
 

@@ -157,8 +157,8 @@ class LoweredDerivatives(Lowered):
         directions: Sequence[Sequence[Value]],
         counts: Sequence[int] | None = None,
     ) -> Program:
-        """A program with tangents of the result along directions that move some of the points, each
-        of which may stand for so many.
+        """A program with tangents of the result along directions. Each moves some of the points,
+        and stands for `counts` of them if given.
         """
         if len(self.names) > 1:
             program = self._connected(program)

@@ -29,8 +29,8 @@ def elements(value: Any, shape: Sequence[int]) -> list[Any] | None:
 
 
 def whole(value: Any, dtype: str, shape: Sequence[int]) -> Any:
-    """A list, array or tensor of that shape as an array of a dtype whose elements lie in order;
-    None of another.
+    """A list, array or tensor of that shape as a contiguous array of a dtype; None if it has
+    another shape.
     """
     data = value.data if isinstance(value, Tensor) else value
     if not isinstance(data, np.ndarray):

@@ -48,7 +48,7 @@ class Values(LoweredDerivatives):
 
 
 class Gradients(Values):
-    """The gradients by the points of the result, each item of which has a weight."""
+    """The gradients of the weighted sum of the result's items, by the points."""
 
     def derived(self, program: Program, request: Request) -> Program:
         program = super().derived(program, request)
@@ -90,7 +90,7 @@ class Perturbed:
         return [shape for _, shape in self._values.lowered.axes()]
 
     def gradients(self, request: Request, moved: Mapping[str, Any], weights: Any) -> Any:
-        """The gradients there of the result, each item of which has a weight."""
+        """The gradients of the weighted sum of the result's items, at moved inputs."""
         return self._gradients.at(request, moved, self._gradients.lowered.weighed(weights))
 
 

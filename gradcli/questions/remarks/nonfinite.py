@@ -75,7 +75,7 @@ class _Again:
         return found or _warning(self.loaded, f"{what} is not finite", Span(0, 0))
 
     def value(self, what: str, of: Callable[[Done], Any]) -> Diagnostic:
-        """Where a value of the run, of a name for messages, began to be not finite."""
+        """The warning that says where a value, named `what`, first became non-finite."""
         return self.told(what, lambda: self._value(what, of))
 
     def _value(self, what: str, of: Callable[[Done], Any]) -> Diagnostic | None:
@@ -103,7 +103,7 @@ class _Again:
         return self._at(moment, f"{what} is not finite: `{name}` made {made} from finite values")
 
     def _left(self, what: str, moment: Moment, event: int) -> Diagnostic:
-        """Where the pass of a `backward` of the program began to be not finite."""
+        """The warning that says where a pass of `backward` became non-finite."""
         before = _Backward(event)
         self.done(self.watch, before)
         if before.node is None:
@@ -118,7 +118,7 @@ class _Again:
         return f"{how} `{moment.name(self.loaded.source)}` at line {line}"
 
     def slope(self) -> Diagnostic | None:
-        """Where the derivatives of a result began to be not finite."""
+        """The warning that says where the derivatives of a result first became non-finite."""
         recorded = Recorded()
         watch = self.watch.keeping()
         done = self.done(watch, recorded)

@@ -75,7 +75,7 @@ def elaborate(
     Args:
         program: The program.
         source: Its text.
-        given: Values from outside by name, of which the shapes, dtypes and kinds count. Where none
+        given: Values from outside by name; their shapes, dtypes and kinds count. Where none
             is given the default stands for it.
         varying: Names that would be differentiated.
         asked: Those that the user has named, whose ints are made floats.
@@ -174,7 +174,7 @@ class _Walk:
 
     @contextmanager
     def _stretch(self, *, reached: bool) -> Iterator[None]:
-        """A part of the program that may not be reached, or be gone through several times."""
+        """Mark a part of the program that may not run, or may run several times."""
         since, self._lists.since = self._lists.since, self._lists.count
         self.findings.unsure += not reached
         yield
@@ -184,7 +184,7 @@ class _Walk:
     # --- instructions ------------------------------------------------------------------
 
     def block(self, body: Sequence[ir.Instruction], slots: Slots) -> _Ways:
-        """Go through a block; what ways lead out of it."""
+        """Walk a block; return the ways out of it."""
         ways = _Ways.NONE
         for at, instruction in enumerate(body):
             found = self._do(instruction, slots)
@@ -196,7 +196,7 @@ class _Walk:
         return ways | _Ways.ON
 
     def _reaches_end(self, body: ir.Body, slots: Slots) -> bool:
-        """Go through a function's body; whether it may end without a `return`."""
+        """Walk a function's body; return true if it may end without a `return`."""
         return _Ways.ON in self.block(body, slots)
 
     def _do(self, i: ir.Instruction, slots: Slots) -> _Ways:
@@ -301,8 +301,8 @@ class _Walk:
         return ways
 
     def _attempt(self, i: ir.Try, slots: Slots) -> _Ways:
-        """A `try`: its body may end anywhere, so that nothing is known of what it writes where a
-        handler begins, and nothing in it is told of.
+        """Walk a `try`. Its body may end anywhere, so all that it writes is unknown where a handler
+        begins, and faults in it are not reported.
         """
         sides = []
         met = [(len(loop.breaks), len(loop.ends)) for loop in self._leaving]

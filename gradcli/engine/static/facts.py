@@ -20,13 +20,13 @@ class Fact(Record):
 
     Fields:
         kind: "number", "tensor", "text", "none", "list", "tuple", "function", "iterator" and so on;
-            None where it is not known, or one of several.
-        dtype: of a number or tensor, None where it is not known.
-        shape: likewise; of a number `()`.
-        constant: the value where it is always the same, else UNSURE.
-        memory: the instructions, by `id`, of which one has made the memory that the value lies on;
-            None where it may lie on any. Values whose memories have none in common share nothing.
-        items: facts of the items of a list or tuple that has a known number of them, and few, else
+            None if it is unknown or may be one of several.
+        dtype: of a number or tensor, None if unknown.
+        shape: of a number (`()`) or tensor, None if unknown.
+        constant: the value if it is always the same, else UNSURE.
+        memory: the instructions, by `id`, that may have made the memory of the value;
+            None if any may have. Values whose sets are disjoint share no memory.
+        items: facts of the items of a list or tuple that has a known, small number of them, else
             None.
     """
 
@@ -40,11 +40,11 @@ class Fact(Record):
 
 
 NOTHING = Fact(None, None, None, UNSURE, None, None)
-"""What is known of a value of which nothing is."""
+"""The facts of an unknown value."""
 
 
 def told(f: Fact) -> str:
-    """A fact in short: `tensor float64[2, 3]`, `number int64 = 3`, `list`; "?" is not known."""
+    """A fact in short: `tensor float64[2, 3]`, `number int64 = 3`, `list`; "?" if unknown."""
     if f.kind not in ("number", "tensor", None):
         return f.kind or "?"
     shape = "" if f.kind == "number" else str(list(f.shape)) if f.shape is not None else "[?]"

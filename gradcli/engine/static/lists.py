@@ -22,15 +22,15 @@ from gradcli.engine.static.value import (
     unknown,
 )
 
-_DEEPEST = 50  # lists in lists that are known
+_DEEPEST = 50  # known levels of nested lists
 LARGEST = 10_000
 """Items that are known of a list, with those in it, that an operation makes."""
 
 
 class List:
-    """One list: its `items`, or None and what any item is (`item`) if their number is not known.
-    `family` are the lists of which a name may mean any, `memory` the instructions of which one has
-    made it. One that is `lost` may hold anything, whatever becomes of it.
+    """One list: its `items`. If their number is unknown, that is None and `item` describes any of
+    them. `family` are the lists that a name may stand for, `memory` the instructions that may have
+    made it. A `lost` list may hold anything.
     """
 
     def __init__(self, items: list[Any] | None, item: Any, age: int, memory: Memory) -> None:

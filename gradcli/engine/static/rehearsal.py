@@ -179,8 +179,8 @@ def _is_large(fact: Any) -> bool:
 def _stand_ins(
     body: Sequence[ir.Instruction], given: Mapping[str, Given]
 ) -> dict[str, Given] | None:
-    """Values for the inputs that are met, those that are given among them; None where it is not
-    known of which form one is.
+    """Values for the inputs that the walk meets, given ones included. None if the form of one is
+    unknown.
     """
     found = {}
     for i in body:

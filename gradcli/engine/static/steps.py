@@ -31,8 +31,8 @@ from gradcli.source import Span
 
 class Steps:
     """The single steps of one walk. `asked` are the names whose ints become floats. `shared` are
-    the slots that inner functions write, of which nothing is known. `exchanged` is true once a
-    tensor has got the memory of another.
+    the slots that inner functions write: their values are unknown. `exchanged` is true once a
+    tensor has taken over the memory of another.
     """
 
     def __init__(
@@ -271,7 +271,7 @@ class Steps:
     def _spread_over(
         self, i: ir.Unpack, items: Any, item: Any, count: int | None, slots: Slots
     ) -> None:
-        """Items for several targets, of which one takes the list of those that are left."""
+        """Assign items to several targets, one of which takes the list of the remaining items."""
         before, n = i.starred or 0, len(i.targets)
         if count is not None and count < n - 1:
             self._findings.refuse(refusals.too_few(count, n - 1), i.span)

@@ -149,7 +149,7 @@ class Transfer:
         span: Span,
         operands: Sequence[ir.Operand],
     ) -> Any:
-        """The answer to what a built-in gives for values, of which the first are `operands`."""
+        """The result of a built-in for values. The first of them belong to `operands`."""
         try:
             found = question()
         except GradError as error:
@@ -213,7 +213,7 @@ class Transfer:
         return result(name, [plain(a) for a in args], {k: plain(v) for k, v in keywords.items()})
 
     def _joined(self, left: Any, right: Any, span: Span) -> Any:
-        """`left + right` of examples of which one is a string; None where nothing is known."""
+        """`left + right` of examples, one of which is a string; unknown if an example is None."""
         if left is None or right is None:
             return unknown()
         if isinstance(left, str) and isinstance(right, str) and len(left) + len(right) > _LONGEST:

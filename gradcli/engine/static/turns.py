@@ -116,7 +116,7 @@ class _Known:
 
 
 def _counted(value: object) -> int | None:
-    """A value that is an int of which ranges may be made."""
+    """A value if it is an int small enough for ranges, else None."""
     return value if type(value) is int and abs(value) < _LARGEST else None
 
 

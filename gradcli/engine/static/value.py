@@ -41,11 +41,11 @@ LINKED = Link(True, True)
 
 
 class Value(Carrier):
-    """The facts known about a value. `kind`, `shape` and `dtype` are None if they are not known;
-    `known` is its value if it is a constant.
+    """The facts known about a value. `kind`, `shape` and `dtype` are None if unknown; `known` is
+    its value if it is a constant.
 
-    `memory` are the instructions, by `id`, of which one has made the memory that the value lies on;
-    it is None where that may be any, and holds `HERE` for the instruction whose result this is.
+    `memory` are the instructions, by `id`, that may have made the memory of the value. It is None
+    if any may have, and holds `HERE` for the instruction whose result this is.
     """
 
     __slots__ = ("dtype", "kind", "known", "link", "memory", "shape")
@@ -80,7 +80,7 @@ class Value(Carrier):
         raise TypeError("there are no numbers to read")
 
     def apply(self, op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
-        """The result of the op, of which at most the shape is known."""
+        """The result of the op; at most its shape is known."""
         found = inferred(op, args, params)
         return found if op.value.number is not None else _as_part(found, args)
 
@@ -96,7 +96,7 @@ def _as_part(found: Any, args: Sequence[Any]) -> Any:
 
 
 def unknown(link: Link = UNLINKED) -> Value:
-    """A value of which no more is known."""
+    """A value with no known facts."""
     return Value(link=link)
 
 

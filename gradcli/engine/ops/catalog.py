@@ -49,7 +49,7 @@ class Catalog:
 
     @property
     def titles(self) -> dict[str, str]:
-        """Heading of each family of which programs may name the ops, in the order of the pages."""
+        """Headings of the families whose ops programs may name, in the order of the pages."""
         titles: dict[str, str] = self._index["titles"]
         return titles
 

@@ -448,7 +448,7 @@ def python_host(name: str, call: Callable[..., Any], **fields: Any) -> Op:
 
 
 def _made_of_given(known: Statics, *args: Any, **params: Any) -> Any:
-    """A value that depends on the arguments and of which nothing else is known."""
+    """A value that depends on the arguments and is otherwise unknown."""
     return known.unknown(*args, *params.values())
 
 

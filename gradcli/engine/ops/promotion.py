@@ -1,7 +1,7 @@
-"""The dtype of what an op gives: the rules that most entries name.
+"""Dtypes of results: the promotion rules that most entries name.
 
-A rule takes the arguments of the op, of which it reads shape and dtype alone, and the static
-parameters by name. A dtype that is not known is None, of an argument as of the result.
+A rule takes the arguments of the op and reads only their shapes and dtypes; it takes static
+parameters by name. The dtype None, of an argument or the result, means unknown.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _OF_NUMBERS = frozenset({"float64", "int64", "bool"})
 
 
 def _by_rank(dtypes: Sequence[str], ranks: Sequence[int]) -> str:
-    """The dtype that holds several, of which the ranks tell which comes first."""
+    """The dtype of the highest rank; bools, and ints above floats, join with lower ranks."""
     found = ""
     for rank in (0, 1, 2):
         here = {d for d, r in zip(dtypes, ranks, strict=True) if r == rank}

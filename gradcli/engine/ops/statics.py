@@ -33,7 +33,7 @@ class Statics(Protocol):
         """A value that is known."""
 
     def unknown(self, *of: Any) -> Any:
-        """A value of which no more is known than what it is made of."""
+        """A value that depends on these and is otherwise unknown."""
 
     def text(self) -> Any:
         """A text that is not known."""

@@ -1,8 +1,8 @@
-"""What a function of ops does with plain data of known shapes, as calls one after the other.
+"""Run a function of ops on plain data of known shapes as a sequence of calls.
 
-The function, such as a rule of an entry, is done once with values that take down which ops they go
-through. On others of the same shapes and dtypes these steps are all of it: no shape is worked out
-anew, and what is one call of NumPy there is that.
+The function, such as a rule of an entry, runs once with values that record the ops. For other
+values of the same shapes and dtypes, these steps suffice: they compute no shape again, and an op
+that is one call of NumPy is one step.
 """
 
 from __future__ import annotations
@@ -169,7 +169,7 @@ def _item(i: int) -> Function:
 
 def function_of(op: Any, args: Sequence[Data], params: Mapping[str, Any], out: Any) -> Function:
     """A function that computes the op's value on other arguments of the same shapes and dtypes, if
-    possible without checking them. `out` is the value on these arguments, all of which are small.
+    possible without checking them. `out` is the value on these arguments, which must all be small.
     """
     if SCALARS.issuperset(map(type, args)) and op.value.number is not None:
         return (lambda *xs: op.value.number(*xs, **params)) if params else op.value.number
@@ -197,9 +197,9 @@ def _is_usual(x: Any) -> bool:
 def written(
     function: Callable[..., Sequence[Any]], given: Sequence[Any], shown: Collection[int] = ()
 ) -> tuple[Sequence[Any], Steps] | None:
-    """What a function gives of values, and what does the same with others in their place;
-    None where that cannot be said. What is given as something else than plain data stays as it is,
-    and so does what is at the places `shown`, which is the same every time.
+    """Run a function and return its results with the steps that do the same for other values; None
+    if it has no such steps. Values other than plain data stay constants, and so do those at the
+    positions `shown`, which are the same every time.
     """
     sheet = _Sheet(given)
     try:
@@ -215,9 +215,9 @@ def written(
 def ops_of(
     function: Callable[..., Any], given: Sequence[Any], shown: Collection[int] = ()
 ) -> tuple[list[Taken], list[tuple[int, Any]]] | None:
-    """The ops that a function goes through, the last of which gives its result, each with one
-    result of its own, and the constants at their places; None where that cannot be said. `shown` is
-    as above.
+    """The ops that a function calls, the last of which gives its result, and the constants by
+    position. None if an op has several results, or the function cannot be recorded. `shown` as in
+    `written`.
     """
     sheet = _List(given)
     try:
@@ -279,8 +279,8 @@ def _function(outside: Sequence[str], args: Sequence[str], lines: Sequence[str])
 def _written_over(
     sheet: _Sheet, used: Sequence[_Made], results: Sequence[int | None]
 ) -> dict[int, int]:
-    """For steps, the place of a value of which they are the last readers, and in whose memory
-    their result can be: that of an earlier step, else the first value. All have the same shape.
+    """Map steps to a value whose last reader they are and whose memory their result can take: that
+    of an earlier step, else the first value. All have the same shape.
     """
     last: dict[int, int] = {}
     for i, (_, places, _) in enumerate(used):

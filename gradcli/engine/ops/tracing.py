@@ -54,7 +54,7 @@ class Tracing(Protocol):
         """True for a tensor and for a list or tuple of tensors."""
 
     def cut(self, number: Any) -> Any:
-        """The same number as a constant: no derivative passes through it."""
+        """The number as a constant: no derivative passes through it."""
 
     def cell(self, value: Any, dtype: Any, leaf: Any) -> Any:
         """A new 0-d tensor of a number or of another such tensor."""

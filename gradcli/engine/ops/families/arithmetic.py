@@ -40,7 +40,7 @@ def _lerp(x: Data, end: Data, weight: Data) -> Data:
 
 
 def _scaled(*terms: Any, scale: Any, name: str) -> str | None:
-    """The dtype of a sum of terms of which the last is scaled by a parameter."""
+    """The dtype of a sum of terms, the last of them scaled by a parameter."""
     return arithmetic(*terms) if scale == 1 else promoted(*terms, number(scale, name))
 
 

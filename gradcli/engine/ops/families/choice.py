@@ -142,7 +142,7 @@ def _check_condition(dtype: str) -> None:
 
 
 def _zero(x: Any) -> Any:
-    """Zeros shaped as x, of which only the shape is known."""
+    """Zeros in the shape of x, which may have no values."""
     return ops.zeros_of(like=x) if shape_of(x) else 0.0
 
 

@@ -1,7 +1,4 @@
-"""Element-wise ops of floats, of which a function of NumPy or one in pieces computes the values.
-
-Their slopes are functions of the arguments, which they save unless an entry says otherwise.
-"""
+"""Element-wise ops of floats that a function of NumPy, or a piecewise one, computes."""
 
 from __future__ import annotations
 

@@ -149,8 +149,8 @@ def _logsumexp(x: Data, dim: Any, keepdim: Any = False) -> Data:
 
 
 def log_total(x: Any, along: tuple[int, ...]) -> Any:
-    """log(sum(exp(x))) of elements of which the largest are 0, with the digits of what the others
-    add to these.
+    """log(sum(exp(x))) of elements whose maximum is 0, without losing the digits of the smaller
+    ones.
     """
     largest = np.equal(x, 0)
     number = np.sum(largest, axis=along, keepdims=True, dtype=x.dtype)

@@ -1,4 +1,4 @@
-"""What an index says: which elements of a tensor it means.
+"""Indexing: the elements of a tensor that an index selects.
 
 An index follows PyTorch: its ints, slices, `...` and None are applied first and give a view, then
 its lists, index tensors and masks, which give a copy. Before an index is recorded it is made
@@ -274,8 +274,8 @@ def taken_directly(x: Shape, index: Any) -> Any:
 
 
 def _laid(out: Data, view: Data, advanced: tuple[Any, ...]) -> Data:
-    """What an index with arrays has picked of a view, in PyTorch's order: the dimensions that it
-    does not pick from as they lie in the view.
+    """Order the result of an index with arrays as PyTorch does: dimensions that the index does not
+    pick from keep their order in memory.
     """
     if out.ndim < 2 or view.flags.c_contiguous:
         return memory.in_order(out)

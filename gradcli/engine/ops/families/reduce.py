@@ -102,7 +102,7 @@ def _added(session: Any, items: Any, start: Any, site: Any = None) -> Any:
 
 
 def _by_classes(x: Any, y: Any) -> Any:
-    """`x + y`, of which one is an object of the program's classes."""
+    """`x + y`, one of which is an object of the program's classes."""
     try:
         return x + y
     except TypeError as error:

@@ -261,7 +261,7 @@ def _inverse(order: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _behind(order: tuple[int, ...]) -> tuple[int, ...]:
-    """The same order of dimensions, with a new dimension in front."""
+    """The given order of dimensions, after a new dimension in front."""
     return (0, *(d + 1 for d in order))
 
 

@@ -374,8 +374,8 @@ def _tanhshrink_number(x: float) -> float:
 
 
 def _tanhshrink_near(x: Any) -> Any:
-    """X - tanh(x) = (x cosh x - sinh x) / cosh x by the series of both, of which the terms of first
-    order cancel.
+    """X - tanh(x) = (x cosh x - sinh x) / cosh x by the series of both, whose terms of first order
+    cancel.
     """
     square = x * x
     top = below = 0.0

@@ -117,7 +117,7 @@ def _used(*gs: Any) -> Any:
 
 
 def _of_pairs(used: Any) -> Any:
-    """A matrix of bools: true for each pair of vectors of which one is used."""
+    """A matrix of bools: true for each pair of vectors with at least one used."""
     return ops.logical_or(used, transposed(used))
 
 

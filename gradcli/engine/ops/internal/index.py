@@ -228,8 +228,8 @@ def _rest_cotangent(g: Any, x: Like, index: Any) -> Any:
 
 
 def _way(index: Any, shape: Shape) -> str:
-    """How much `x[index] = value` writes: "all" elements, elements picked by "arrays" alone, or
-    otherwise a "part".
+    """The extent that `x[index] = value` writes: "all" elements, elements picked by "arrays" alone,
+    or otherwise a "part".
     """
     index = static_index(index)
     way = "all"

@@ -40,7 +40,7 @@ class _Extent(tuple[int, ...]):
 
 
 class Symbol(Carrier):
-    """A value of which only its name is known, and its shape: ops on it give longer formulas."""
+    """A value with a name and a shape but no number: ops on it build longer formulas."""
 
     __slots__ = ("binding", "dtype", "shape", "text")
 
@@ -59,7 +59,7 @@ class Symbol(Carrier):
         return _grouped(self, _ATOM)
 
     def shaped(self, shape: tuple[int, ...]) -> Symbol:
-        """The same formula with another shape."""
+        """The formula with another shape."""
         return Symbol(self.text, shape, self.binding)
 
     def apply(self, op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Symbol:

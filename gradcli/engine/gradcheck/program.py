@@ -63,8 +63,8 @@ def check_program(
 
 
 def _by_triangles(function: Function, checks: list[Check], order: int) -> list[Check]:
-    """The checks again, with symmetric moves for a matrix of which an op reads one triangle: its
-    gradient is shared between both triangles. Each check that fails only otherwise is replaced.
+    """Repeat the checks with symmetric moves for a matrix of which an op reads one triangle: its
+    gradient is shared between both triangles. Failed checks that pass now are replaced.
     """
     if all(check.passed for check in checks) or not function({}).reads_triangles():
         return checks

@@ -1,4 +1,4 @@
-"""Moments of the modified Bessel functions, of which the derivatives of i0e and i1e are made.
+"""Moments of the modified Bessel functions, which give the derivatives of i0e and i1e.
 
 i0e(x) is the mean of e ** (-x w) over an angle t, with w = 1 - cos(t). Its n-th derivative at
 x > 0 is, but for the sign, the mean of w ** n e ** (-x w): a sum of positive numbers where

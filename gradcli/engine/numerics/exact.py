@@ -59,7 +59,7 @@ def _product_fits(r: Data, x: Data, y: Data) -> Data:
 def _agrees(r: Data, function: Function, about: Data, x: Data, y: Data) -> bool:
     """True if the integers r are the function of x and y, which is `about` so much.
 
-    Far from 64 bits a double tells; near them Python's integers.
+    Far from 64 bits, a double decides; near them, Python's integers.
     """
     size = np.abs(np.asarray(about))
     if np.any(size >= 2.0**64):

@@ -1,4 +1,4 @@
-"""Random numbers by counter: a seed has streams of them, any of which begins at once."""
+"""Counter-based random numbers: a seed has many streams, each of which starts at once."""
 
 from __future__ import annotations
 

@@ -81,8 +81,8 @@ def on_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def alike(args: tuple[Data, ...]) -> tuple[Data, ...]:
-    """Operands in which float32 meets no int64, of which NumPy would make float64, and where it
-    has dimensions no float64 without any; where none has any it is made float64 beside a float.
+    """Operands that NumPy promotes as PyTorch does. Beside float32, int64 becomes float32. Float64
+    without dimensions gives way to float32 with some; float32 without, to a float.
     """
     for a in args:
         if type(a) not in SCALARS and a.dtype.char == "f":

@@ -102,7 +102,7 @@ _OF_ITEMS = ("getitem", "stack")  # ops on lists that are inputs, which the prog
 
 
 def _item(node: Node) -> tuple[Watchpoint, tuple[int, ...]] | None:
-    """The input list of which a node is an item, and the item's index."""
+    """The input list that has a node as an item, and the item's index."""
     if type(node) is Watchpoint:
         return None if node.edges else (node, ())
     if not isinstance(node, NodeOfOp):

@@ -35,8 +35,8 @@ if TYPE_CHECKING:  # making a protocol takes as long as importing a room
     from gradcli.engine.tape.graph import Recordable
 
     class Planned(Protocol):
-        """What recording wants of a plan: how a node's cotangents are made, by steps where these
-        are known, and whether what is pulled has memory of its own, unless it is the cotangent
+        """A plan as recording needs it: it computes a node's cotangents, by steps if these are
+        known. `fresh` is true if these have memory of their own, unless one is the cotangent
         itself.
         """
 
@@ -49,14 +49,14 @@ if TYPE_CHECKING:  # making a protocol takes as long as importing a room
 
 
 class View:
-    """How a tensor came from another one with which it shares its memory.
+    """The relation of a tensor to another one whose memory it shares.
 
     `index` tells which of the op's results it is, None where there is one. `above` is how the
     parent came from another one then: since, it may itself have been turned. `turned` tells that
     the parent is the tensor itself, as it was before. `seen` is the version at which the tensor's
     node was made: when the memory has changed since, the node is made anew from the base's. A view
     that was made unrecorded stays a constant as long as the base's node is the one it had then,
-    `cut`, and likewise a tensor that was turned keeps its node.
+    `cut`. In the same way a turned tensor keeps its node.
     """
 
     __slots__ = ("above", "cut", "index", "op", "params", "parent", "recorded", "seen", "turned")
@@ -478,7 +478,7 @@ def _again(a: Tensor, data: Data, under: Node | None, index: int) -> Tensor:
 
 
 def base_of(x: Tensor) -> Tensor:
-    """The tensor of which a view shows a part, possibly through other views."""
+    """The tensor whose memory a view shows, possibly through other views."""
     while x.view is not None:
         x = x.view.of
     return x

@@ -33,7 +33,7 @@ class Carrier:
         return True
 
     def apply(self, op: Any, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
-        """The result of the op on the arguments, of which this is the first carrier."""
+        """The result of the op on the arguments; this is the first carrier among them."""
         raise NotImplementedError
 
     def avoid(self, number: float) -> None:

@@ -79,7 +79,7 @@ def floating_name(dtype: Any) -> str | None:
 
 
 def is_same(left: Any, right: Any) -> bool:
-    """True if two values are one dtype, of which one may be named by a built-in function."""
+    """True if two values are the same dtype. A built-in function may name one of them."""
     if type(left) is not DType:
         left, right = right, left
     if type(left) is not DType or not (type(right) is DType or callable(right)):

@@ -42,7 +42,7 @@ class Value(Group):
         array: the value on plain data, with the static parameters by name; a tuple for several
             results.
         body: of an op made of other ops: a function that calls them, see `composite`.
-        exact: whether the value and slopes on arrays equal those on their elements to the last
+        exact: true if the value and slopes on arrays equal those on their elements to the last
             bit, as in NumPy's basic arithmetic; or `exact(*args, **params)` if that depends on
             the arguments.
         of_shapes: `of_shapes(*shapes, **params)` gives a function that computes the value on
@@ -71,7 +71,7 @@ class Derivatives(Group):
         partials: one per argument, `partial(out, *args, **params)` or a constant: element-wise ops.
         vjp: one per argument, `rule(g, out, *args, **params)`; None: not differentiable there.
             With "*tensors" the one rule is `rule(g, out, i, *args, **params)` for argument i.
-        jvp: one per argument, `rule(dot, out, *args, **params)`; likewise with i.
+        jvp: one per argument, `rule(dot, out, *args, **params)`; with "*tensors" one with i.
         batch: the value of a linear op for several directions in one piece: arguments and result
             have one more axis in front, of size 1 for an argument that all directions share. It
             gives None if it cannot do these arguments.
@@ -105,25 +105,25 @@ class Derivatives(Group):
 
 
 class Tape(Group):
-    """What a recorded call of an op is named and keeps: asked by the tape.
+    """The name and the saved values of an op's recorded call: asked by the tape.
 
     Fields:
         node: PyTorch's name of the recorded node, or a function (args, params) to it. The arguments
             that PyTorch's node depends on may follow the name, "MseLossBackward0(input, target)";
             without them, they are those that have rules. A composite with a name is one node.
-        holds: `holds(**params)`, whether PyTorch saves a parameter, too, such as an index of
+        holds: `holds(**params)`, true if PyTorch saves a parameter, too, such as an index of
             tensors.
         folds: a composite that is recorded as one node.
         reads: for the rule of each argument, which arguments' values it reads. An entry gives their
             names as `saves`, with "out" or names of result fields; shapes are always
             known.
         saves: which arguments' values any rule reads.
-        saves_out: whether a rule reads a result.
+        saves_out: true if a rule reads a result.
         guards: for the rule of each argument, which arguments PyTorch saves, if an entry gives
             `guards` because these differ from `saves`: reverse mode refuses to go on if one of them
             has been changed in place.
         guarded: which arguments PyTorch saves for any rule.
-        guards_out: whether PyTorch saves a result.
+        guards_out: true if PyTorch saves a result.
         guarded_fields: which of several results PyTorch saves.
         names: for the rule of each argument, the names of all that is saved here or in PyTorch.
     """
@@ -167,7 +167,7 @@ def _rows(by_rule: Sequence[Sequence[str]], args: Sequence[str]) -> tuple[tuple[
 
 
 class Static(Group):
-    """What is known of a result before a run: asked by `check` and by the compiler.
+    """The facts about a result before a run: asked by `check` and by the compiler.
 
     Fields:
         shape: from the shapes of the arguments (and the parameters) to the shape of the result, or
@@ -175,9 +175,9 @@ class Static(Group):
         dtype: rule for the dtype of the result, see `promotion`; for several results one rule for
             all, or a list.
         fields: names of the results if there are several ("values", "indices").
-        infer: what a host gives for what is known of its arguments, `infer(known, *args, **params)`
-            with a `Statics` of `ops/statics.py` in the session's place; by default a value of which
-            no more is known than that it is made of them.
+        infer: a host's result from known facts of its arguments, `infer(known, *args, **params)`
+            with a `Statics` of `ops/statics.py` in the session's place; by default an unknown value
+            that depends on them.
     """
 
     shape: Function | None = None

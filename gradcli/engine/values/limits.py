@@ -25,7 +25,7 @@ class Counters:
 
     Args:
         limits: What it may take.
-        patience: Is asked, wherever steps begin, for how many further ones; None: nobody is.
+        patience: Called wherever steps begin; returns how many more may follow. May be None.
     """
 
     __slots__ = ("_behind", "_patience", "depth", "limits", "steps")

@@ -18,7 +18,7 @@ def shares(x: Data, y: Data) -> bool:
         return False
     if x.base is None is y.base:  # each owns its memory
         return x is y
-    if not x.size or not y.size:  # of an empty one its making tells
+    if not x.size or not y.size:  # empty arrays share by their owner
         return _owner(x) is _owner(y)
     return x is y or bool(np.may_share_memory(x, y))
 

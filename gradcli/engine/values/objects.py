@@ -4,6 +4,6 @@ from __future__ import annotations
 
 
 class Object:
-    """Base of the program's classes, which are Python's: operators, calls and conversions find
-    their methods by themselves. What the program reaches of one is told by `run.classes`.
+    """Base of the program's classes. They are Python's classes, so that Python finds their methods
+    for operators, calls and conversions. `run.session.classes` gives programs their attributes.
     """

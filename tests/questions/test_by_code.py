@@ -254,9 +254,9 @@ REFUSED = [  # a program, a method and what it is asked, what is said
         {"wrt": "x", "mode": "forward"},
         "which items of the result move depends on the path",
     ),
-    ("t = 'a'\nx * 2", "grad", {"wrt": "t"}, "`t`, which is differentiated, is no number"),
-    ("t = [x]\nx * 2", "grad", {"wrt": "t"}, "`t`, which is differentiated, is no number"),
-    ("t = True\nx * 2", "grad", {"wrt": "t,x"}, "`t`, which is differentiated, is no number"),
+    ("t = 'a'\nx * 2", "grad", {"wrt": "t"}, "`t`, which is differentiated, is not a number"),
+    ("t = [x]\nx * 2", "grad", {"wrt": "t"}, "`t`, which is differentiated, is not a number"),
+    ("t = True\nx * 2", "grad", {"wrt": "t,x"}, "`t`, which is differentiated, is not a number"),
     ("x * ones(70)", "grad", {}, "the result is not a single number"),
 ]
 

@@ -1,4 +1,7 @@
-"""Element-wise ops of floats that a function of NumPy, or a piecewise one, computes."""
+"""Element-wise ops of floats that a function of NumPy, or a piecewise one, computes.
+
+Their slopes are functions of the arguments, which they save unless an entry says otherwise.
+"""
 
 from __future__ import annotations
 

@@ -166,7 +166,7 @@ class Pieces:
     def spread(
         self, function: ast.expr, i: ir.SpreadCall | ir.SpreadMethod, first: Sequence[ast.expr] = ()
     ) -> ast.expr:
-        """A call with the items of a list and those of a dictionary."""
+        """A call whose arguments are the items of a list and of a dictionary."""
         at = self.at(i.span)
         star = ast.Starred(self.load(i.args), ast.Load(), **at)
         named = [] if i.keywords is None else [ast.keyword(None, self.load(i.keywords), **at)]

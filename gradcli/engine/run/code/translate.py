@@ -1,10 +1,10 @@
 """From the ops program to Python code: each function once, positions kept.
 
-Loops, branches, calls and closures become Python's own, an op becomes one call of a function that
-is bound to its place, and a failing op is found by the positions that the code object carries.
-What differs from run to run, its session and its inputs, the main function gets and hands on.
-Nothing of the user's text is in that code but names of variables; names that start with `%` and `@`
-cannot be written in a program: `%` marks temporaries, `@` what the engine provides.
+Loops, branches, calls and closures become Python's own. An op becomes one call of a function that
+is bound to its site. The code object's positions locate a failing op. The session and the inputs
+differ from run to run: the main function takes them as arguments and passes them on. The code
+contains none of the user's text but names of variables. Names that start with `%` (temporaries) and
+`@` (provided by the engine) cannot be written in a program.
 """
 
 from __future__ import annotations
@@ -76,9 +76,9 @@ class _Translator(Pieces):
         self.globals: frozenset[int] = frozenset()  # slots of the main program that are globals
 
     def parts(self) -> Iterator[ast.FunctionDef]:
-        """The main function: all of a small program, whose variables are its locals. Those of a
-        large one are globals of several functions, so that neither Python's compiler nor what it
-        takes grows faster than the program.
+        """The main function. That of a small program is one Python function with local variables.
+        That of a large one is split into several with globals, so that the time and memory of
+        Python's compiler stay proportional to the program.
         """
         main, span = self.program.main, self.program.main.span
         if len(main.body) <= MOST_TOGETHER:
@@ -147,8 +147,8 @@ class _Translator(Pieces):
         first: tuple[str, ...] = (),
         shared: frozenset[str] = frozenset(),
     ) -> ast.FunctionDef:
-        """The Python function made of a function's body; the `first` names stand before its
-        parameters. Of the names that it assigns, the `shared` ones are globals.
+        """The Python function of a function's body. The `first` names stand before its parameters.
+        The `shared` ones of the names that it assigns are globals.
         """
         outside = self.blocks, self.wrapped, self.shared
         # what gives items cannot move into a function of its own
@@ -267,7 +267,7 @@ class _Translator(Pieces):
         return [start, loop]
 
     def attempt(self, i: ir.Try) -> list[ast.stmt]:
-        """Python's own `try`. What is caught in it is seen as an exception of the program; what
+        """Python's own `try`. A caught error becomes an exception of the program. An error that
         ends the run, such as a limit, passes by the handlers and by `finally`.
         """
         self.blocks += 2
@@ -306,7 +306,7 @@ class _Translator(Pieces):
         return [self.store(depth, counter, span), ast.Try(body, [taken], orelse, [], **at)]
 
     def finally_done(self, i: ir.Try, body: list[ast.stmt]) -> list[ast.stmt]:
-        """A body with what is done after it in any case but the end of the run."""
+        """A body followed by statements that run in any case but the end of the run."""
         span, at = i.span, self.at(i.span)
         goes_on = self.fresh("goes on")
         ended = [self.store(goes_on, self.constant(False, span), span), ast.Raise(None, None, **at)]

@@ -20,7 +20,7 @@ from gradcli.engine.values.sizes import flag
 from gradcli.errors import RunError, counted, run_error
 
 _GONE_THROUGH = (Iterator, ValuesView)
-"""What may stand for a list of inputs, as `net.parameters()`."""
+"""Types besides lists that may hold inputs, as `net.parameters()`."""
 
 # --- leaves ----------------------------------------------------------------------------------
 

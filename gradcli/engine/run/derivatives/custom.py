@@ -1,9 +1,9 @@
 """Functions that a program gives rules for derivatives as JAX and autograd have it: `custom_vjp`,
 `custom_jvp` and `primitive`.
 
-The call of one is that of an own function on the values in its arguments, which may be lists,
-tuples and dictionaries. Its rules are done anew where they are differentiated themselves, so that
-they hold at every order.
+A call of one is a call of an own function with the values in its arguments, which may be lists,
+tuples and dictionaries. To differentiate its rules, they run again, so that they hold at every
+order.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from gradcli.engine.values.fields import Named
 from gradcli.errors import run_error
 
 NAMES = ("primal", "tangent")
-"""What an unpacked dual tensor is made of."""
+"""Fields of an unpacked dual tensor."""
 
 
 def enter(passes: Passes) -> None:

@@ -13,7 +13,7 @@ from gradcli.engine.values.sizes import whole
 from gradcli.errors import run_error
 
 NAMES = ("node", "output_nr", "ownership_token")
-"""What an edge is made of."""
+"""Fields of an edge."""
 
 
 class GradientEdge(Named):

@@ -93,7 +93,7 @@ def register_multi_grad_hook(session: Session, tensors: Any, fn: Any, mode: str 
         raise run_error("bad-argument", f'`mode` is "all" or "any", not {mode!r}')
     given = session.items(tensors)
     nodes = [node_of(x) if isinstance(x, Tensor) else None for x in given]
-    passing: list[Any] = [None, []]  # the pass that is under way, and what has come in it
+    passing: list[Any] = [None, []]  # the current pass, and its gradients so far
 
     def change(at: int) -> Hook:
         def note(g: Any, recorded: bool) -> Any:

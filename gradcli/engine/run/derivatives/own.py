@@ -33,7 +33,7 @@ OWN_NAMES = frozenset(
         "set_materialize_grads",
     }
 )
-"""Names that stand behind the point of an own function or of its `ctx`."""
+"""Attributes of an own function or of its `ctx`."""
 
 
 _OF_CONTEXT = frozenset(
@@ -59,7 +59,7 @@ class Context:
         self.fields: dict[str, Any] = {}
         self.constants: tuple[Any, ...] = ()
         self.dirty: tuple[Any, ...] = ()  # arguments that `forward` has changed in place
-        self.materialize = True  # cotangents of results that nobody used are zeros, not None
+        self.materialize = True  # cotangents of unused results are zeros, not None
         self.results: dict[int, int] = {}  # which saved values are results, by number
         self.node: Node | None = None  # only while a rule runs
 
@@ -277,7 +277,7 @@ class OwnFunction:
         numeric = any(type(a) is Number for a in args)  # else a number is a constant
         once = {
             id(value): value if id(value) in dirty else _result(value, numeric) for value in outs
-        }  # what is returned twice is one result
+        }  # a value that is returned twice is one result
         results = [once[id(value)] for value in outs]
         node = None
         if session.recording and any(n is not None for n in nodes):
@@ -432,7 +432,7 @@ class OwnFunction:
         return out if several else out[0]
 
     def _is_cut(self, c: Any) -> bool:
-        """True if a cotangent that comes of ones is neither connected to them nor zero."""
+        """True if a cotangent computed from ones is nonzero but not connected to them."""
         if isinstance(c, Tensor) and node_of(c) is not None:
             return False
         data = None if c is None else data_of(c)
@@ -498,7 +498,7 @@ class _End(Node):
 
 
 def _ended(returned: Any, node: OwnNode, gs: Sequence[Any]) -> Any:
-    """Cotangents that refuse to be differentiated by those of the results."""
+    """The cotangents, with a node that refuses to differentiate them by those of the results."""
     made_of = [node_of(g) for g in gs if isinstance(g, Tensor)]
     edges = tuple(edge for edge in made_of if edge is not None)
     if not edges:

@@ -32,7 +32,7 @@ Tree: TypeAlias = Any
 
 
 def mapped(f: Function, tree: Tree) -> Tree:
-    """The tree of what `f` makes of the values of one."""
+    """The tree of the results of `f` on each value of a tree."""
     if isinstance(tree, tuple):
         return tuple([mapped(f, item) for item in tree])
     if type(tree) is dict:
@@ -60,9 +60,9 @@ class Traced:
         by: The transform, as the program calls it.
         keywords: Its arguments by name.
 
-    `arguments` are the trees of values at the points, `out` is that of what the function returned;
-    `connected` tells whether anything else in the graph may be differentiated, so that derivatives
-    have to be recorded.
+    `arguments` are the trees of values at the points, `out` is the tree of the function's results.
+    `connected` is true if anything else in the graph may be differentiated, so that derivatives
+    must be recorded.
     """
 
     def __init__(
@@ -218,7 +218,7 @@ def constant(x: Any) -> Any:
 
 
 def paired(tree: Tree, given: Tree) -> Iterator[tuple[Any, Any]]:
-    """The values of a tree, each with what is given for it."""
+    """Yield the values of a tree, each with the value given for it."""
     if type(tree) is dict:
         if type(given) is not dict or given.keys() != tree.keys():
             raise run_error("wrong-count", f"{kind_of(given)} given for a dictionary of other keys")
@@ -279,8 +279,8 @@ def value_and_grad(
     *,
     by: str = "value_and_grad",
 ) -> Function:
-    """A function that returns the value of a scalar function and its gradient; with `has_aux` the
-    value and what the function returns beside it, as a pair.
+    """A function that returns the value of a scalar function and its gradient. With `has_aux` the
+    function returns a pair, and the value comes with the second item of it.
     """
 
     def value_and_gradient(*args: Any, **keywords: Any) -> Any:
@@ -304,8 +304,8 @@ def value_and_grad(
 def grad(
     session: Session, function: Any, argnums: Any = 0, has_aux: Any = False, *, by: str = "grad"
 ) -> Function:
-    """A function that returns the gradient of a scalar function; with `has_aux` beside it what the
-    function returns beside its value.
+    """A function that returns the gradient of a scalar function. With `has_aux` the function
+    returns a pair, and the second item of it comes beside the gradient.
     """
     both = value_and_grad(session, function, argnums, has_aux, by=by)
 
@@ -319,8 +319,8 @@ def grad(
 def vjp(
     session: Session, function: Any, primals: Sequence[Any], has_aux: Any = False
 ) -> tuple[Any, ...]:
-    """The value of a function, and the function from its cotangent to those of the primals; with
-    `has_aux` behind them what the function returns beside its value.
+    """The value of a function, and the function from its cotangent to those of the primals. With
+    `has_aux` the function returns a pair, and the second item of it comes last.
     """
     alone = Auxiliary(function, "vjp") if has_aux else function
     traced = Traced(session, alone, primals, range(len(primals)), "vjp")
@@ -373,8 +373,8 @@ def jacobian(
     by: str = "jacobian",
 ) -> Function:
     """A function that returns the Jacobian by "reverse" or "forward" mode: in the form of the
-    result, then of the arguments; of the shape of an output, then of an argument. With `has_aux`
-    beside it what the function returns beside its value.
+    result, then of the arguments; in the shape of an output, then of an argument. With `has_aux`
+    the function returns a pair, and the second item of it comes beside the Jacobian.
     """
 
     def jacobian_at(*args: Any, **keywords: Any) -> Any:
@@ -492,7 +492,7 @@ def hessian(session: Session, function: Any, argnums: Any = 0) -> Function:
 
 
 def argument_numbers(argnums: Any, count: int) -> tuple[list[int], bool]:
-    """The arguments to differentiate by, of so many, and whether one is meant."""
+    """The indices of the arguments to differentiate by, and true if there is only one."""
     single = not isinstance(argnums, (list, tuple))
     numbers = []
     for i in [argnums] if single else argnums:

@@ -71,7 +71,7 @@ class Executable:
             The top-level names that have a value, with it, and the value of a last expression.
 
         Raises:
-            GradError: Of the kind and at the place of what failed.
+            GradError: Of the kind of the failure, at its place in the program.
         """
         inputs = Inputs(given, self.program.source, session)
         counters = session.counters
@@ -136,7 +136,7 @@ def _linked(code: Code, provided: Mapping[str, Any], bound: Callable[[Place], Fu
     return main
 
 
-# --- what the code calls -------------------------------------------------------------------
+# --- functions that the code calls ---------------------------------------------------------
 
 
 def _bound(place: Place) -> Function:
@@ -145,7 +145,7 @@ def _bound(place: Place) -> Function:
 
 
 def _function(i: Any, site: Site | None) -> Function:
-    """The function called for an instruction; None stands for a place outside of programs."""
+    """The function called for an instruction. A site of None means a place outside of programs."""
     match i:
         case ir.Operator():
             return operators.function(i.operator, len(i.args), site)
@@ -351,4 +351,4 @@ _PROVIDED: dict[str, Any] = {
     "@out_of_steps": Counters.out_of_steps,
     "@too_deep": Counters.too_deep,
 }
-"""What the code calls at any place."""
+"""Functions that the code calls at any place."""

@@ -308,7 +308,7 @@ def misfit(
     Args:
         name: The input.
         shape: The shape of its value.
-        sizes: What is declared: ints, names, or one Ellipsis for any shape.
+        sizes: The declared sizes: ints, names, or one Ellipsis for any shape.
         bound: Sizes by their names, with the input that has bound them; new ones are added.
     """
     if tuple(sizes) == (Ellipsis,):

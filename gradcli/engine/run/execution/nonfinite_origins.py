@@ -21,7 +21,7 @@ from gradcli.engine.values.data import NUMBERS, holds_finite, np
 from gradcli.ir import program as ir
 from gradcli.record import Record
 
-_MANY = 4096  # values that are kept before those that nobody else holds are let go
+_MANY = 4096  # values to keep before dropping those that have no other reference
 
 _CHANGES = (ir.Augment, ir.Inplace, ir.SetItem, ir.Method, ir.CallBuiltin)
 """The instructions that may change what they are given."""
@@ -46,7 +46,7 @@ class Origins(Observer):
         self._held: dict[int, tuple[Any, Origin]] = {}  # the value keeps its id from others
         self._most = _MANY
         self._depth = 0
-        self._new: list[Origin] = []  # in the outermost event that goes on
+        self._new: list[Origin] = []  # in the outermost running event
 
     def event(
         self, number: int, instruction: ir.Instruction | None, given: Sequence[Any], done: Event
@@ -84,11 +84,11 @@ class Origins(Observer):
     def _origin(
         self, number: int, instruction: ir.Instruction | None, given: Sequence[Any], since: int
     ) -> Origin:
-        """The origin of what an event has given that is not finite."""
+        """The origin of a non-finite result of an event."""
         bad = [x for x in _leaves(given) if not is_finite(x)]
         if bad:
             return self._chosen(instruction, given) or self.of(bad) or Origin(number, False, False)
-        if len(self._new) > since:  # inside of what it called
+        if len(self._new) > since:  # inside the function that it called
             return self._new[since]
         made = Origin(number, True, self.events > number)
         self._new.append(made)
@@ -130,7 +130,7 @@ class Origins(Observer):
             self._most = 2 * len(self._held) + _MANY
 
 
-_OURS = 2  # the references to a value that nobody else holds: from its pair and from the question
+_OURS = 2  # references of ours to a value: from its pair and from `getrefcount`
 
 
 def _age(origin: Origin) -> tuple[bool, int]:
@@ -151,7 +151,7 @@ def _leaves_under(x: Any) -> list[Tensor]:
 
 
 def _op(instruction: ir.Instruction | None) -> Any:
-    """The op that an instruction does with what is given, if that can be done again."""
+    """The op that an instruction does on its operands, if it can run again."""
     match instruction:
         case ir.Operator() as i if (i.operator, len(i.args)) in OPS:
             return ops[OPS[i.operator, len(i.args)]] if i.operator != "[]" else None

@@ -32,7 +32,7 @@ from gradcli.record import Record
 from gradcli.source import Source, Span
 
 Event = Callable[[], Any]
-"""Does what the event is about, and gives what comes of it."""
+"""Runs the instruction of an event and returns its result."""
 
 
 class Observer:

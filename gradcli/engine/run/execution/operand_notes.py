@@ -17,7 +17,7 @@ from gradcli.ir import program as ir
 from gradcli.ir import visit
 from gradcli.source import Span
 
-_LONGEST = 60  # characters of what is offered to be written
+_LONGEST = 60  # characters of a suggested replacement
 
 
 class Remarks(NamedTuple):
@@ -39,10 +39,10 @@ def remarks(
     """The notes to add to an error message.
 
     Args:
-        refusal: What is refused, without a place.
+        refusal: The error, without a place.
         program: The program.
         span: The place in it.
-        operands: What stands there, with its values.
+        operands: The operands there, with their values.
         given: Values from outside by name.
     """
     if refusal.code == "needs-float":
@@ -235,7 +235,7 @@ def _written(program: ir.Program, operand: ir.Operand) -> ir.Const | ir.Build | 
 
 
 def _made(program: ir.Program, slot: ir.Slot) -> ir.Instruction | None:
-    """The instruction that made what an operand is: a variable's last, or the operand itself."""
+    """The instruction that made an operand: a variable's last assignment, or the operand itself."""
     if slot.index in program.variables:
         return _assigned(program, slot, slot.span)
     return instruction_at(program, slot.span, ir.Build, ir.Apply)

@@ -1,5 +1,5 @@
-"""The steps of a run, for a trace of it: which instruction recorded a node, of what, and in which
-turns of loops and calls of functions.
+"""The steps of a run, for a trace of it: the instruction that recorded a node, its operands, and
+the turns of loops and calls of functions around it.
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ from gradcli.record import Record
 from gradcli.source import Source, Span
 
 Made: TypeAlias = Any
-"""Where an operand was made: a node and the number of its result, a list of such, None of what is
-not recorded."""
+"""The origin of an operand: a node and the index of its result, a list of such, or None."""
 
 _MOST_ITEMS = 8  # of a list among the operands
 
@@ -53,7 +52,7 @@ class Step(Record):
 
 
 class Steps(Recorded):
-    """Takes down the steps of a run as it goes."""
+    """Collects the steps of a run."""
 
     def __init__(self, source: Source) -> None:
         super().__init__()

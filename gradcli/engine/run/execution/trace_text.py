@@ -32,10 +32,10 @@ def expression(step: Step | None, node: Node, alone: bool, name: Name, source: S
     """The step as one line of text.
 
     Args:
-        step: Where the program asked for it; None if nowhere.
-        node: The node of what came of it.
-        alone: Whether nothing but that node was recorded for it.
-        name: Gives what operands are called.
+        step: The step of the program; None if it has none.
+        node: The node of its result.
+        alone: True if that node alone was recorded for it.
+        name: Returns the name of an operand.
         source: The program's text.
     """
     if step is not None and isinstance(step.instruction, _WRITTEN):
@@ -49,7 +49,7 @@ def _written(step: Step, name: Name, source: Source) -> str:
     """The program's text with the operands by their names."""
     i, text = step.instruction, source.text
     called = {span: shown for span, made in step.operands if (shown := _name(made, name))}
-    if isinstance(i, ir.Augment):  # x += y, as what it computes
+    if isinstance(i, ir.Augment):  # x += y is shown as x + y
         sides = (_operand(o.span, called, text) for o in (i.receiver, i.value))
         return _line(f" {i.operator} ".join(sides))
     parts, at = [], step.span.start
@@ -66,7 +66,7 @@ def _operand(span: Span, called: dict[Span, str], text: str) -> str:
 
 
 def _with_parentheses(span: Span, within: Span, text: str) -> Span:
-    """An operand's place with the parentheses around it that are not those of a call."""
+    """The span of an operand with the parentheses around it, but not those of a call."""
     start, end = span
     while within.start < start and end < within.end and text[start - 1] + text[end] == "()":
         before = text[within.start : start - 1].rstrip()
@@ -77,7 +77,7 @@ def _with_parentheses(span: Span, within: Span, text: str) -> Span:
 
 
 def _name(made: Made, name: Name) -> str:
-    """An operand's name; of a list those of its items, "" if some have none."""
+    """An operand's name; for a list those of its items, "" if some have none."""
     if isinstance(made, list):
         items = ["" if item is None else _name(item, name) for item in made]
         return f"[{', '.join(items)}]" if all(items) else ""

@@ -99,7 +99,7 @@ def _function(place: Span | None, program: ir.Program) -> ir.Function | None:
 
 
 def _first_line(span: Span, program: ir.Program) -> Span:
-    """The first line of what is written at a place, decorators passed over."""
+    """The first line of the text at a span, after decorators."""
     start = span.start
     for line in program.source.text[span.start : span.end].splitlines(keepends=True):
         if not line.lstrip().startswith("@"):
@@ -112,8 +112,8 @@ def _first_line(span: Span, program: ir.Program) -> Span:
 def _known(
     error: Exception, frame: FrameType, span: Span, program: ir.Program, called: bool
 ) -> GradError | None:
-    """The error as one of the program's, if it is; `called` tells that it came up where the program
-    called something, not in what it called.
+    """The error as one of the program's, if it is. `called` is true if the error occurred where the
+    program called a function of the engine, not inside that function.
     """
     if isinstance(error, GradError):
         return error
@@ -191,7 +191,7 @@ def span_of(frame: Frame, source: Source) -> Span:
 
 def _last_values(frame: FrameType) -> Iterator[str]:
     """The values of the variables of a function, one note each for the first ones."""
-    shared = frame.f_globals if frame.f_code.co_name == PART else {}  # those of a large program
+    shared = frame.f_globals if frame.f_code.co_name == PART else {}  # variables of a large program
     variables = {**shared, **frame.f_locals, "__builtins__": len}
     named = {n: v for n, v in variables.items() if n.isidentifier() and not callable(v)}
     for name, value in [*named.items()][:_MOST_VALUES]:

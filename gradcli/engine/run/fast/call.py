@@ -18,7 +18,7 @@ from gradcli.errors import RunError, run_error
 from gradcli.ir.program import Const, Named
 
 Function: TypeAlias = Callable[..., Any]
-"""What a place of the program calls: with the session of the run, then the operands' values."""
+"""A call site of the program as a function of the session and the operands' values."""
 
 
 # with arguments that are bound to their names ----------------------------------------------------
@@ -226,7 +226,7 @@ def do_op(
 
 @lru_cache(maxsize=4096)
 def _keyed(op: Op, key: Any) -> Function:
-    """The op with the parameters that this key stands for."""
+    """The op with the parameters of this key."""
     from gradcli.engine.run.fast.plans import params_of
 
     return _with(op, params_of(key))

@@ -50,9 +50,9 @@ class Plan:
             for.
         large: true if each call checks that there is memory for the result.
         like: shape and dtype of the result.
-        saved: by argument, what a node keeps if no rule reads its value: shape and dtype of a
+        saved: by argument, the part that a node keeps if no rule reads its value: shape, dtype of a
             tensor, a number itself.
-        picked: takes, of the arguments and `saved` behind them, what a node keeps: the arguments
+        picked: from the arguments followed by `saved`, picks those that a node keeps: arguments
             whose values the rules read. None if they read none.
         arrays: the places of the arrays that the rules read.
         guarded: the places of the tensors that must not change before the rules have run.
@@ -101,8 +101,8 @@ class Plan:
         self.pulls: dict[Any, Steps | None] = {}
 
     def pull(self, node: OpNode, g: Any, wanted: tuple[bool, ...] | None) -> Sequence[Any]:
-        """Return the cotangents of the wanted edges of a node; None stands for all edges. The pass
-        back calls it the first time, and for rules that cannot be written as steps.
+        """Return the cotangents of the wanted edges of a node; None stands for all edges. It runs
+        the first time, and for rules that have no steps.
         """
         key: Any = type(g) if wanted is None else (type(g), wanted)
         each = wanted or self._wanted

@@ -70,7 +70,7 @@ def delete(value: dict[Any, Any], key: Any) -> None:
 
 
 def pairs(session: Evaluator, value: Any) -> dict[Any, Any]:
-    """A dictionary of what `dict(value)` and `update` take: another, or pairs."""
+    """The dictionary of an argument of `dict` or `update`: a mapping, or an iterable of pairs."""
     if isinstance(value, Mapping):
         return dict(value)
     if isinstance(value, Object) and classes.has(value, "keys"):

@@ -25,8 +25,8 @@ SCALED = (
     "`*` of a list and a float multiplies the items; it takes an int to repeat them",
     "`tensor(a) * n` multiplies, `a * int(n)` repeats",
 )
-"""What is said of arithmetic where a reader of Python may expect something else, and the ways to
-write either.
+"""Warnings about arithmetic that a reader of Python may misread, each with the ways to write either
+meaning.
 """
 
 _SCALARS = NUMBERS | {Number}

@@ -331,7 +331,7 @@ def _fill_(session: Evaluator, site: Site | None, x: Tensor, value: Any) -> Tens
 
 
 def _drawn(draw: str, *defaults: float) -> Member:
-    """`x.uniform_(low, high)` and the like: random numbers in the place of the elements."""
+    """`x.uniform_(low, high)` and similar methods: replace the elements by random numbers."""
 
     def method(session: Session, site: Site | None, x: Tensor, *given: Any) -> Tensor:
         first = [number(value, draw) for value in given[: len(defaults)]]

@@ -15,7 +15,7 @@ OF_OBJECTS = frozenset(
 
 
 _MODULES = ("torch.", "collections.", "argparse.", "contextlib.", "tqdm.", "warnings.")
-"""Modules of which the library has something."""
+"""Modules that the library has parts of."""
 
 
 class Builtins:

@@ -1,5 +1,5 @@
-"""The operators of the language: the op that each does, and what it knows beside it: text, tuples,
-identity, items.
+"""The operators of the language: the op of each, and its meaning for text, tuples, identity and
+items.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from gradcli.engine.values.objects import Object
 from gradcli.engine.values.sizes import Size, whole
 from gradcli.errors import RunError, run_error
 
-LONGEST_AS_TUPLE = 32  # a longer list is an index of its own, whatever is in it
+LONGEST_AS_TUPLE = 32  # a longer list is always an index of its own
 _SEQUENCES = (tuple, str, range, Fields)
 
 OPS = {
@@ -67,7 +67,7 @@ OPS = {
 
 
 def function(sign: str, count: int, site: Site | None) -> Function:
-    """The function that an operator of so many operands calls at a place."""
+    """The function that an operator with `count` operands calls at a site."""
     made = _LANGUAGE.get(sign) if count == 2 or sign == "not" else None
     if made is not None:
         return made(site)
@@ -75,7 +75,7 @@ def function(sign: str, count: int, site: Site | None) -> Function:
 
 
 def update(sign: str, site: Site | None) -> Function:
-    """The function that `x += e` and its like call at a place."""
+    """The function that an operator such as `x += e` calls at a site."""
     if sign.endswith("="):
         return _of_objects(sign[:-1], site)
     if sign == "@":
@@ -151,7 +151,7 @@ def _of_lists(maker: Callable[[str], scalars.Maker], on_lists: str, site: Site |
 
 @cache
 def _beside(sign: str) -> scalars.Maker:
-    """An operator that knows what is Python's own, beside numbers and tensors."""
+    """An operator on numbers, tensors and Python's own values."""
     op = ops[OPS[sign, 2]]
     plain = in_order(op)
 
@@ -168,7 +168,7 @@ def _of_python(sign: str, site: Site | None) -> Function:
 
 
 def _set_updated(sign: str, site: Site | None) -> Function:
-    """`x -= y` and its like: a set or dictionary is changed in place."""
+    """`x -= y` and similar operators: a set or dictionary changes in place."""
     plain = _of_python(sign, site)
 
     def update(session: Evaluator, x: Any, y: Any) -> Any:
@@ -449,7 +449,7 @@ def item(session: Evaluator, value: Any, index: Any, site: Site | None) -> Any:
 
 
 def _drawn(session: Evaluator, value: Any, index: Any) -> Any:
-    """`axes[0, 1]` of what programs plot on."""
+    """`axes[0, 1]` of plots."""
     try:
         return value.at(session, index)
     except (IndexError, TypeError) as error:
@@ -483,7 +483,7 @@ def set_item(session: Evaluator, receiver: Any, index: Any, value: Any, site: Si
     from gradcli.engine.ops.inplace import apply_inplace
 
     value = session.operands(ops.set_at, [receiver, value], site)[1]
-    if memory.overlaps(receiver.data):  # what the index shows of it may lie apart
+    if memory.overlaps(receiver.data):  # the indexed part may have memory of its own
         part = session.do(ops.getitem, [receiver], {"index": where}, site)
         if memory.shares(part.data, receiver.data):
             apply_inplace(ops.fill, part, [value], {}, site, recording=session.recording)

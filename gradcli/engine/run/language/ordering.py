@@ -26,7 +26,7 @@ class _Place:
 
 
 def ordered(session: Evaluator, items: Iterable[Any], key: Any, reverse: Any) -> list[Any]:
-    """The items in order: of what `key` gives for each, if there is one."""
+    """The items sorted, by the results of `key` if given."""
     items = list(items)
     keys = items if key is None else [called(key, [item], "sorted") for item in items]
     kinds = set(map(type, keys))

@@ -1,5 +1,5 @@
-"""Plots by matplotlib's names: what a program draws goes to whoever draws in this run. Where nobody
-does it is left out, with one note.
+"""Plots by matplotlib's names: passes drawing calls to the run's `plots`. A run without plots
+leaves them out, with one note.
 """
 
 from __future__ import annotations
@@ -171,7 +171,7 @@ def _rows(found: Any) -> Any:
     return Grid(map(_rows, found)) if type(found) is list else Canvas(found)
 
 
-# where nobody does ------------------------------------------------------------------------------
+# without plots ----------------------------------------------------------------------------------
 
 
 def _left_out(name: str, args: Any, named: dict[str, Any]) -> Any:

@@ -90,7 +90,7 @@ def filled(
     named: Mapping[str, Any],
     attribute: Callable[[Any, str], Any],
 ) -> str:
-    """`template.format(*args, **named)`, where `attribute` gives what stands behind a point."""
+    """`template.format(*args, **named)`. `attribute` returns an attribute of a value."""
     return _Filling(session, args, named, attribute).text(template, 2)
 
 

@@ -1,4 +1,4 @@
-"""The program's own classes: their creation, attributes, operators and iteration."""
+"""The program's own classes: making them, attributes, operators and iteration."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _HIDDEN = frozenset(
     }
 )
 _HOOKS = {"__getattr__": "get attribute", "__setattr__": "set attribute"}
-"""Methods that are asked for the program's attributes, and not for those that the engine looks for:
-under these names Python does not find them by itself.
+"""Names under which hooks are stored, so that Python does not find them: they answer for the
+program's attributes, not for those that the engine looks up.
 """
 _OF_PROPERTIES = ("setter", "getter", "deleter")
 _OPERATORS: dict[str, Callable[..., Any]] = {
@@ -70,7 +70,7 @@ def made(name: str, bases: Sequence[Any], members: Mapping[str, Any]) -> type[Ob
 
 
 def _unbound(value: Any) -> Any:
-    """A member as it is: only functions of the program become methods."""
+    """A member of a class: only functions of the program become methods."""
     if type(value) is FunctionType and value.__code__.co_filename not in (FILENAME, LIBRARY):
         return staticmethod(value)
     return value
@@ -236,7 +236,7 @@ def is_sequence(value: Any) -> bool:
 
 
 def updated(op: Any, x: Object, y: Any) -> Any:
-    """`x += y` and its like of an object: its own method for that, else the operator."""
+    """`x += y` and similar operators on an object: its own method, else the operator."""
     method = f"__i{_OPERATORS[op.name].__name__.strip('_')}__"
     if not has(x, method):
         return operated(op, (x, y), {})

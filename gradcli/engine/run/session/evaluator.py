@@ -1,4 +1,4 @@
-"""Do ops on the values of a program, and what goes by ops: lists as tensors, items of a value."""
+"""Do ops on the values of a program, convert lists to tensors, and iterate over values."""
 
 from __future__ import annotations
 
@@ -89,11 +89,11 @@ class Evaluator:
             if node is not None:
                 node.keeps = True
                 if isinstance(node, AccumulateGrad):
-                    node.out = copied(a.data)  # as it is now: a step of training changes it
+                    node.out = copied(a.data)  # its present value: training changes it
 
     def as_one(self, op: Op, site: Site | None) -> Site | None:
-        """The place of what is one op to the program and several nodes, which a picture of the
-        graph draws as one.
+        """The site of several nodes that are one op to the program: a picture of the graph draws
+        them as one.
         """
         if site is None or not self.keep:
             return site

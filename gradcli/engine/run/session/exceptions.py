@@ -45,11 +45,11 @@ _OF_CODES = {
         ("wrong-type", "wrong-arity", "not-callable", "not-iterable", "bad-class"), "TypeError"
     ),
 }
-"""What a handler sees of an error by its code; `RuntimeError` of any other, as in PyTorch."""
+"""Exceptions that handlers see, by an error's code; `RuntimeError` for others, as PyTorch."""
 
 
 class Thrown(Object, Exception):
-    """Base of what a program raises."""
+    """Base of the exceptions of a program."""
 
     __module__ = "builtins"
 
@@ -96,7 +96,7 @@ def raised(value: Any) -> BaseException:
 
 
 def seen(error: Exception) -> Thrown:
-    """An error as the exception that a handler sees; one that ends the run goes on."""
+    """Return an error as the exception that a handler sees, or raise one that ends the run."""
     if isinstance(error, Thrown):
         return error
     known = error if isinstance(error, GradError) else _of_python(error)

@@ -32,7 +32,7 @@ def is_member(name: str) -> bool:
 
 
 def names_later(path: str) -> bool:
-    """True if what is of that path has attributes that are named when a program runs."""
+    """True if this path has attributes whose names only a run knows."""
     from gradcli.made.library_index import NAMED_LATER
 
     return path in NAMED_LATER

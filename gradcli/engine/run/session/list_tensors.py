@@ -71,7 +71,7 @@ def _array(value: list[Any]) -> Any:
         raise too_many_dimensions(error) or ragged(value) from None
     except OverflowError:
         raise _overflow() from None
-    if found.dtype.kind == "u":  # which NumPy takes for ints beyond those of 64 bits
+    if found.dtype.kind == "u":  # NumPy's type for ints of 2**63 and more
         raise _overflow()
     if found.dtype == object:
         large = any(type(item) is int and abs(item) >= 2**63 for item in found.flat)

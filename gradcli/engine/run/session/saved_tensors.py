@@ -19,7 +19,7 @@ _PLACES = {"self": 0, "other": 1, "exponent": 1, "mat1": 1, "mat2": 2}
 
 
 def saved(node: Node, name: str) -> Any:
-    """`grad_fn._saved_NAME`: an argument, a parameter or the result of what a node records."""
+    """`grad_fn._saved_NAME`: a saved argument, parameter or result of a node's op."""
     if not isinstance(node, OpNode):
         raise run_error("unknown-attribute", f"{node.name()} has no `{name}`")
     if node.freed != LIVE:

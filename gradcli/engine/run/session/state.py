@@ -1,4 +1,4 @@
-"""The state of one run: its random numbers, its output, its passes and what it watches."""
+"""The state of one run: random numbers, output, passes and watched names."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class RandomNumbers:
         return self._generator
 
     def begin(self, seed: int, stream: int = 0) -> None:
-        """Start the numbers of PyTorch's names anew at a stream of a seed."""
+        """Restart the random numbers of PyTorch's names at a stream of a seed."""
         from gradcli.engine.numerics.generator import generator
 
         self._generator = generator(seed, stream)
@@ -97,8 +97,8 @@ class Passes:
     Fields:
         subject: the tensor that `backward` was called on last, with its cotangent, in a run that
             keeps values.
-        transforms: how many functions are being differentiated by others at this point.
-        ending: what is to be done at the end of the pass that is under way.
+        transforms: how many nested transforms are running.
+        ending: functions to call at the end of the current pass.
         duals: tangents of dual tensors, by their points; None outside `dual_level`.
         anomaly: passes refuse a node that gives nan.
     """
@@ -148,12 +148,12 @@ class Session(Evaluator):
     ops reaches `recording` and `do` at once. A function that needs one part gets only that part.
 
     Fields:
-        watched: what the command differentiates.
-        random: where its random numbers come from.
-        output: what it prints, plots and warns of.
-        passes: what the passes of the program need.
-        counters: what it has left of steps and calls.
-        own_calls: is told each call of an own function: the function, its arguments, its place.
+        watched: the names that the command differentiates.
+        random: its random numbers.
+        output: the sinks of its texts, plots and warnings.
+        passes: the state of its backward passes.
+        counters: its remaining steps and calls.
+        own_calls: called with each call of an own function: the function, its arguments, its site.
         functions: built-ins that the program uses as values, by name.
     """
 

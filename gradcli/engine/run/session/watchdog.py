@@ -1,7 +1,7 @@
-"""A thread that looks now and then whether a question has reached a limit, and stops it.
+"""A thread that checks regularly whether a question has reached a limit, and stops it.
 
-What it stops is code that runs in another thread and does not look itself: a loop, an operation, a
-pass. Such code costs nothing for it.
+It stops code that runs in another thread and does not check limits itself: a loop, an operation, a
+pass. Such code pays nothing for it.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from typing import Any, TypeAlias
 from gradcli.engine.values.limits import Meter, Reached, human, limit_error
 from gradcli.errors import Diagnostic, LimitError
 
-_INTERVAL = 0.05  # seconds between two looks
-_IDLE = 40  # looks at nothing after which the thread ends
+_INTERVAL = 0.05  # seconds between two checks
+_IDLE = 40  # checks without a question after which the thread ends
 _PATIENCE = 1.0  # seconds after which a question that does not end counts as stuck
 
 Stuck: TypeAlias = Callable[[LimitError, FrameType], None]
-"""What is done about a question that is in a call which nothing can stop: it gets the limit, and
-where the thread is.
+"""Handles a question that cannot be stopped in its present call; takes the limit's error and the
+frame of the thread.
 """
 
 
@@ -42,7 +42,7 @@ class Guard:
         self._stopped = 0.0
 
     def look(self) -> None:
-        """Stop the question if it has reached a limit; tell if it goes on all the same."""
+        """Stop the question if it has reached a limit. Report it as stuck if it runs on."""
         if self.meter.reached is None:
             reached = self._reached()
             if reached is not None and not self._is_importing():
@@ -56,7 +56,7 @@ class Guard:
                 self._stuck(LimitError(self.meter.reached), frame)
 
     def end(self) -> None:
-        """Stop nothing any more."""
+        """Stop watching."""
         if self.meter.reached is not None and not self.meter.seen:
             _raise_in(self.thread, None)
 

@@ -1,4 +1,4 @@
-"""The top-level names that the command differentiates, and what a run finds at them."""
+"""The top-level names that the command differentiates, and their values in a run."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ class WatchedNames:
 
     Fields:
         names: the names.
-        asked: those that the user has named, whose ints are made floats.
-        moved: plain data that take the place of what they hold: of a run elsewhere.
-        nodes: the points of the graph that the run makes of them.
-        points: the values that they hold there.
+        asked: those that the user has named: their ints become floats.
+        moved: plain data that replaces their values, for a run at another point.
+        nodes: their points in the graph.
+        points: their values there.
         leaves: those that hold a leaf which requires grad.
     """
 

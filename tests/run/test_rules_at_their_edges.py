@@ -127,6 +127,16 @@ print([v for v in It()])
         "n = [nan]\nprint(n in [n], n in [[nan]], nan in [nan], 1 in [1.0], [1] in [[1]])",
         "True False False True True",
     ),
+    "sorted either way": (
+        "l = [2, 1, 3]\nprint(sorted(l), sorted(l, reverse=True), sorted(l, reverse=0))\n"
+        "print(sorted(l, reverse=1), sorted(l, reverse=None), sorted(l, key=lambda v: -v))\n"
+        "print(sorted(l, key=None), sorted(l, reverse=tensor(True)), sorted([]))",
+        "[1, 2, 3] [3, 2, 1] [1, 2, 3]\n[3, 2, 1] [1, 2, 3] [3, 2, 1]\n[1, 2, 3] [3, 2, 1] []",
+    ),
+    "numbers stay numbers": (
+        "print(clamp(2.5, max=1.0), clamp(2.5, min=1.0), add(1, 2), torch.sum(2.5), relu(2.0))",
+        "1.0 2.5 3 2.5 2.0",
+    ),
     "trees of several": (
         "import jax\n"
         "t = jax.tree_util.tree_map(lambda a, b: a + b, [1, {'a': (2,)}], [10, {'a': (20,)}])\n"
@@ -230,6 +240,10 @@ REFUSED = {
     "nothing as a required argument": (
         "torch.add(torch.ones(2), None)",
         "wrong-type: `add` needs a number or tensor as `other`, got None",
+    ),
+    "the items of a tensor without dimensions": (
+        "for v in tensor(1.0): print(v)",
+        "not-iterable: a 0-d tensor has no items to iterate over",
     ),
     "the shape of text": ("'a'.shape", "unknown-attribute: a string has no `shape`"),
     "the shape of a list": ("x = [1]\nx.shape", "unknown-attribute: a list has no `shape`"),

@@ -2,10 +2,35 @@
 
 import pytest
 
-from gradcli.engine.run.language import containers, lists, operators, percent, strings
-from gradcli.engine.run.session import evaluator, text
+from gradcli.engine.builtins import alike, create, random
+from gradcli.engine.run.language import (
+    containers,
+    generators,
+    joining,
+    lists,
+    operators,
+    percent,
+    strings,
+)
+from gradcli.engine.run.session import evaluator, list_tensors, tensor_methods, text
 from gradcli.program import load
 
+MODULES = (
+    alike,
+    containers,
+    create,
+    evaluator,
+    generators,
+    joining,
+    list_tensors,
+    lists,
+    operators,
+    percent,
+    random,
+    strings,
+    tensor_methods,
+    text,
+)
 ITEMS = [
     ("['a', 'b', 'c'] + ['d']", 4),
     ("['d'] + ['a', 'b', 'c']", 4),
@@ -44,10 +69,34 @@ TEXTS = [
 ]
 
 
+SHAPES = [
+    ("zeros(2, 3)", (2, 3)),
+    ("ones((4, 1))", (4, 1)),
+    ("full((2, 5), 1.0)", (2, 5)),
+    ("eye(3)", (3, 3)),
+    ("eye(3, 5)", (3, 5)),
+    ("arange(7)", (7,)),
+    ("arange(1, 7, 2)", (3,)),
+    ("arange(7, 1, -2)", (3,)),
+    ("linspace(0, 1, 6)", (6,)),
+    ("logspace(0, 1, 6)", (6,)),
+    ("FloatTensor(3, 2)", (3, 2)),
+    ("rand(4, 2)", (4, 2)),
+    ("randn((4, 3))", (4, 3)),
+    ("randint(5, (2, 6))", (2, 6)),
+    ("randperm(9)", (9,)),
+    ("normal(0.0, 1.0, (3, 3))", (3, 3)),
+    ("multinomial(ones(3), 5, True)", (5,)),
+    ("multinomial(ones(2, 3), 2)", (2, 2)),
+    ("zeros(2).new_zeros(3, 4)", (3, 4)),
+    ("zeros(2).new_full((5, 2), 1.0)", (5, 2)),
+]  # fmt: skip
+
+
 def asked(monkeypatch, name, program):
     """The sizes that were asked for."""
     sizes = []
-    for module in (containers, evaluator, lists, operators, percent, strings, text):
+    for module in MODULES:
         if hasattr(module, name):
             monkeypatch.setattr(module, name, sizes.append)
     load(f"s = 'abc'\nl = ['a', 'b', 'c']\n{program}").run()
@@ -62,3 +111,8 @@ def test_the_items_of_a_list_or_tuple_are_counted(monkeypatch, program, size):
 @pytest.mark.parametrize(("program", "size"), TEXTS)
 def test_the_characters_of_a_text_are_counted(monkeypatch, program, size):
     assert size in asked(monkeypatch, "check_text", program)
+
+
+@pytest.mark.parametrize(("program", "shape"), SHAPES)
+def test_the_elements_of_a_tensor_are_counted(monkeypatch, program, shape):
+    assert shape in map(tuple, asked(monkeypatch, "check_memory", program))

@@ -39,7 +39,7 @@ def signature(op: Op) -> Signature:
     several = any(p.startswith("*") for p in op.params)
     variadic = op.variadic or several
     by_place = len(names)
-    if several:  # what stands behind "*size" is given by name only
+    if several:  # parameters after "*size" are keyword-only
         by_place = len(op.args) + 1
     elif op.variadic and op.host.call is not None:
         by_place = len(op.args)
@@ -250,7 +250,7 @@ def check_params(op: Op, params: Mapping[str, Any]) -> None:
             or ((number or kind is str) and _is_array(value) and value.ndim)
             or (number and value is None)
             or (kind is bool and type(value) is tuple)
-            or (callable(value) and name != "dtype")  # which `float` stands for
+            or (callable(value) and name != "dtype")  # `float` names a dtype
         ):
             what = "one number" if number else "one text or number" if kind is str else "a value"
             message = f"`{written(op.name)}` needs {what} as `{name}`, got {describe(value)}"

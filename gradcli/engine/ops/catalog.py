@@ -13,7 +13,7 @@ from typing import Any
 
 
 class Entry:
-    """Base of what a family's module defines, found by its name and its aliases."""
+    """Base of the objects that a family's module defines, found by name and alias."""
 
     __slots__ = ()
     name: str

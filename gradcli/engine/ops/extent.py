@@ -31,8 +31,8 @@ _MANY = 1 << 13  # elements; fewer are no matter of memory
 
 
 def check_result(op: Extending, args: Sequence[Data], params: Mapping[str, Any]) -> None:
-    """Refuse an op whose results would not fit into memory, or that goes through a view which would
-    not: what a view shows is no work.
+    """Refuse an op whose results would not fit into memory, or that reads a broadcast view that
+    would not. An op that returns a view does no work and is never refused.
 
     Raises:
         LimitError: If the op is refused.

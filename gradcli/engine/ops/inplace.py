@@ -1,4 +1,4 @@
-"""Changing a tensor in place to what an op makes of it, and recording that."""
+"""Change a tensor in place to the result of an op, and record that."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def apply_inplace(
     if not recording and _written_over(op, x, args, params):
         _count(x, site)
         return x
-    old = _as_it_is(x, x.data, recording)  # what the rules see as the argument
+    old = _as_it_is(x, x.data, recording)  # the argument as the rules see it
     args = _snapshots(args, x, recording)
     if recording:
         _refuse(x, args)
@@ -67,8 +67,8 @@ def apply_inplace(
 
 
 def _written_over(op: Op, x: Tensor, args: Sequence[Any], params: Mapping[str, Any]) -> bool:
-    """Write the op's result over an array that nobody but the tensor holds, where one call of NumPy
-    can: a step of training makes no new one.
+    """Write the op's result over an array that only the tensor refers to, if one call of NumPy can.
+    A step of training then allocates no array.
     """
     if len(args) != 1 or type(x.data) in NUMBERS or getrefcount(x.data) > 2:
         return False
@@ -93,8 +93,8 @@ def replace(
     *,
     recording: bool,
 ) -> Tensor:
-    """Change `x`, in place, to what several ops make of it and `args`, and return it. `make` gets
-    these as they were. Raises as `apply_inplace`.
+    """Change `x`, in place, to the result of several ops on it and `args`, and return it. `make`
+    gets their values before the change. Raises as `apply_inplace`.
     """
     old = _as_it_is(x, x.data.copy() if _is_shared(x) else x.data, recording)
     args = _snapshots(args, x, recording)
@@ -199,7 +199,7 @@ def _is_shared(x: Tensor) -> bool:
 
 
 def _write(x: Tensor, out: Data, site: Site | None) -> None:
-    """Put the result `out`, which lies on memory of its own, into `x`."""
+    """Put the result `out`, which has memory of its own, into `x`."""
     before, after = like_of(x), like_of(out)
     if before.shape != after.shape:
         raise refusals.outgrown(after.shape, before.shape)
@@ -219,7 +219,7 @@ def _write(x: Tensor, out: Data, site: Site | None) -> None:
             counter(x).part()
             x.data[...] = out
         else:
-            x.data = _laid_as(out, x.data)  # nobody else looks at the old memory
+            x.data = _laid_as(out, x.data)  # nothing else uses the old memory
     _count(x, site)
 
 
@@ -241,8 +241,8 @@ def _laid_as(out: Data, x: Data) -> Data:
 def _rebase(x: Tensor, node: Node | None, site: Site | None) -> None:
     """Make `node` the origin of `x`; of a view, the origin of its part of the base.
 
-    The node of a changed view, and of every other view of that base, is made anew from the base's
-    when it is next asked for: the version has moved on.
+    The node of a changed view, and of every other view of its base, is made again from the base's
+    node when it is next needed, because the version has changed.
     """
     if x.view is None:
         x.node = node

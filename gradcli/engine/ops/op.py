@@ -435,13 +435,13 @@ def host(name: str, call: Callable[..., Any], **fields: Any) -> Op:
 
 
 def torch_host(name: str, call: Callable[..., Any], **fields: Any) -> Op:
-    """A host by PyTorch's name for it, whose result does not depend on what has been recorded."""
+    """A host by PyTorch's name for it, whose result does not depend on recorded values."""
     return host(name, call, sees=False, source=f"PyTorch: {name}", **fields)
 
 
 def python_host(name: str, call: Callable[..., Any], **fields: Any) -> Op:
-    """A host by Python's name for it, whose result does not depend on what has been recorded unless
-    it says so.
+    """A host by Python's name for it, whose result does not depend on recorded values unless it
+    says so.
     """
     fields.setdefault("sees", False)
     return host(name, call, source="Python", **fields)

@@ -26,8 +26,8 @@ from gradcli.engine.values.sizes import common_dtype
 
 
 def promoted(*args: Any, **params: Any) -> str | None:
-    """The dtype that holds all arguments, those with dimensions before tensors without, and these
-    before numbers, unless what comes behind is of another kind: floats over ints over bools.
+    """The dtype that holds all arguments. Tensors with dimensions come before those without, and
+    these before numbers, unless a later one is of a higher kind: floats over ints over bools.
     """
     given = [a for a in args if a is not None]
     names = {dtype_of(a) for a in given}
@@ -80,7 +80,7 @@ _WIDE = {"e": "float32", **dict.fromkeys("ihbB", "int64")}
 
 
 def by_rule(rule: Any, args: Sequence[Any], params: Mapping[str, Any], out: Any) -> Any:
-    """Results in the dtypes that the rules say; ints lose what has no room."""
+    """Convert results to the dtypes of the rules; ints that do not fit lose bits."""
     if type(out) is not tuple:
         return _cast(out, rule(*args, **params))
     rules = rule * len(out) if len(rule) == 1 else rule
@@ -94,9 +94,9 @@ def _cast(out: Data, dtype: str | None) -> Data:
 def in_one_precision(
     rule: Any, args: Sequence[Any], params: Mapping[str, Any], data: Sequence[Data]
 ) -> Sequence[Data]:
-    """Plain data of arguments in the precision that the op works in, by the rule for its dtype:
-    float32 beside float64 is made float64, and where the tensors are float32 the floats that are
-    Python's numbers are, too, which to plain data alone stand for a tensor's.
+    """Convert arguments to the precision that the op works in, by the rule for its dtype. Beside
+    float64, float32 becomes float64. If the tensors are float32, Python's floats become float32,
+    too: as plain data they would count as tensors of float64.
     """
     for d in data:
         if type(d) not in SCALARS and d.dtype.char == "f":
@@ -137,7 +137,7 @@ def floating(*args: Any, **params: Any) -> str | None:
 
 
 def always_double(*args: Any, **params: Any) -> str:
-    """Floats of 64 bits, whatever they are made of."""
+    """Float64, for arguments of any dtype."""
     return "float64"
 
 

@@ -62,7 +62,7 @@ def pull(
             if g and p:
                 numbers.append(g * p)
             elif (still and still[i]) or (not p and p is partial) or chooses:
-                numbers.append(0.0)  # what has no part in the value gets nothing, be the other inf
+                numbers.append(0.0)  # an unused argument gets 0, even beside inf
             else:
                 numbers.append(g * p)
         else:
@@ -177,12 +177,12 @@ def moving(
     params: Mapping[str, Any],
     idle: Sequence[Any],
 ) -> Any:
-    """Marks of the elements of the result that depend on marked elements of the arguments; a mark
-    is a number that is not zero. `marks` are those of the arguments, `idle` is what the function of
-    that name returns; the other parameters are those of `push`.
+    """Marks of the elements of the result that depend on marked elements of the arguments. A mark
+    is a nonzero number. `marks` are those of the arguments, `idle` is the result of the function of
+    that name; the other parameters are those of `push`.
 
-    An element-wise op moves with each argument that it has a partial for, though that be zero at
-    this point, unless it is so at all; of any other the marks go through its rule.
+    An element-wise op moves with each argument that has a partial, even if the partial is zero at
+    this point, unless it is zero everywhere. For any other op, the marks go through its rule.
     """
     if op.derivatives.partials is None or op.derivatives.chooses:
         return push(op, marks, out, args, params)
@@ -215,7 +215,7 @@ def reaching(
 
 
 def _marked(mark: Any, still: Any) -> Any:
-    """A mark that goes on where something does."""
+    """A mark, and zero where nothing moves."""
     return mark if still is False else ops.where(still, 0.0, mark)
 
 
@@ -266,14 +266,14 @@ def _times(g: Any, partial: Any, product: Any, out: Any, args: Sequence[Any], pa
             return ops.zeros_of(like=g) if shape_of(g) else 0.0
         return ops.neg(g) if partial == -1.0 else ops.mul(g, partial)
     p = partial(out, *args, **params)
-    if type(p) is float and p == 1.0 and product is not ops.gate:  # of which a zero is never -0.
+    if type(p) is float and p == 1.0 and product is not ops.gate:  # a zero of `gate` is never -0.
         return g
     return product(g, p)
 
 
 def _along(dot: Any, p: Any) -> Any:
-    """Tangent times partial: where that is zero the cotangent of the argument is, too, and as such
-    adds nothing further back, so that a tangent of inf adds nothing here.
+    """Tangent times partial. A partial of zero adds nothing, even to a tangent of inf, because the
+    cotangent of the argument is zero there and adds nothing further back.
     """
     return ops.weigh(p, dot)
 

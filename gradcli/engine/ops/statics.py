@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 UNSURE: Any = object()
-"""The static value of what has none."""
+"""Stands for a static value that is unknown."""
 
 
 class Statics(Protocol):
@@ -15,13 +15,13 @@ class Statics(Protocol):
     """
 
     def static(self, value: Any) -> Any:
-        """A number, text, size and the like as Python's own; UNSURE where it is not known."""
+        """A number, text, size and so on as a Python value; UNSURE if unknown."""
 
     def items(self, value: Any) -> Sequence[Any] | None:
-        """The items of a list or tuple, None where they are not known or it is none."""
+        """The items of a list or tuple. None if they are unknown, or the value is neither."""
 
     def tensor(self, value: Any) -> Any:
-        """A list as the tensor that it becomes, anything else as it is."""
+        """A list as the tensor that it becomes; any other value unchanged."""
 
     def of_numbers(self, value: Any) -> Any:
         """A list as the tensor that it becomes; tensors of one element in it count as numbers."""
@@ -30,29 +30,29 @@ class Statics(Protocol):
         """The dtype that is asked for, the other one if none is."""
 
     def constant(self, value: Any) -> Any:
-        """A value that is known."""
+        """A known value."""
 
     def unknown(self, *of: Any) -> Any:
         """A value that depends on these and is otherwise unknown."""
 
     def text(self) -> Any:
-        """A text that is not known."""
+        """An unknown text."""
 
     def number(self, dtype: str | None, *of: Any) -> Any:
-        """A number that is not known, made of others by a way that no gradient goes."""
+        """An unknown number computed from others, with no gradient."""
 
     def same_number(self, value: Any, dtype: str | None) -> Any:
-        """The number that another value holds, through which a gradient goes."""
+        """The number that another value holds, with its gradient."""
 
     def made(self, shape: Any, dtype: str | None, leaf: Any = False) -> Any:
-        """A new tensor; a leaf that requires grad if that is known to be true."""
+        """A new tensor. It is a leaf that requires grad if `leaf` is known to be true."""
 
     def itself(self, value: Any) -> Any:
         """A tensor itself, or a new one of a number."""
 
     def like(self, value: Any, shape: Any, dtype: str | None) -> Any:
-        """A value of that shape and dtype made of another one, a number of a number; a gradient
-        goes through it if it is of floats.
+        """A value of that shape and dtype, computed from another; from a number, a number. A float
+        keeps the gradient.
         """
 
     def each(self, values: Sequence[Any], start: Any) -> Any:

@@ -19,8 +19,8 @@ from gradcli.engine.values.limits import check_memory
 
 Function: TypeAlias = Callable[..., Any]
 Steps: TypeAlias = tuple[Function, Function, Function]
-"""Steps as functions of what is given. They write over `NOTHING`, over the `TEMPORARIES` that are
-their own, which all arrays must be contiguous for, or over the `FIRST` of what is given as well.
+"""Steps as functions of the given values. They overwrite `NOTHING`; their own `TEMPORARIES`, which
+needs contiguous arrays; or the `FIRST` given value as well.
 """
 
 _Made: TypeAlias = tuple[Function, tuple[int, ...], int]
@@ -206,7 +206,7 @@ def written(
         found = function(*sheet.hidden(shown))
         if not all(x is None or isinstance(x, Written) for x in found):
             return None
-    except Exception:  # whatever it is, it comes again where the function is done without this
+    except Exception:  # the function raises it again when it runs on real values
         return None
     places = [None if x is None else x.place for x in found]
     return [None if x is None else x.data for x in found], _steps(sheet, len(given), places)
@@ -222,7 +222,7 @@ def ops_of(
     sheet = _List(given)
     try:
         found = function(*sheet.hidden(shown))
-    except Exception:  # likewise
+    except Exception:  # as in `written`
         return None
     places = [place for place, _ in sheet.constants]
     made = [i for i in range(len(given), len(sheet.values)) if i not in places]
@@ -232,7 +232,7 @@ def ops_of(
 
 
 def _steps(sheet: _Sheet, count: int, results: Sequence[int | None]) -> Steps:
-    """The steps that lead to these places, as functions of what is given."""
+    """The steps that compute these positions, as functions of the given values."""
     wanted = {place for place in results if place is not None}
     used: list[_Made] = []
     for step in reversed(sheet.steps):

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 
 class Tracing(Protocol):
-    """Writes down what a program does with numbers that are known only when its code runs."""
+    """Records the operations of a program on numbers that only a run knows."""
 
     def text(self, make: Callable[[Sequence[Any]], str], values: Sequence[Any]) -> Any:
         """The text that `make` builds from the values."""
@@ -25,7 +25,7 @@ class Tracing(Protocol):
         """The items that a `for` over the value visits."""
 
     def each(self, items: Iterable[Any], of: Sequence[Any]) -> Any:
-        """Items that are gone through once, of what some values hold."""
+        """An iterator over items that some values hold; it can be consumed once."""
 
     def range(self, bounds: Sequence[Any]) -> Any:
         """A `range` of some bounds."""
@@ -34,10 +34,10 @@ class Tracing(Protocol):
         """Some value of the same kind."""
 
     def converted(self, value: Any, dtype: str) -> Any:
-        """The number in a value as one of another dtype; no derivative goes from a tensor to it."""
+        """The number in a value, converted to a dtype; no derivative passes to a tensor."""
 
     def number(self, value: Any) -> Any:
-        """A number, which a tensor is not."""
+        """The number; any other value is refused."""
 
     @property
     def transforms(self) -> Any:

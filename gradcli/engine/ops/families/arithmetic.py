@@ -227,8 +227,8 @@ def _power_node(args: Any, params: Any) -> str:
 
 
 def _twice(x: Any) -> Any:
-    """The derivative of a square. Of what is recorded it is a power, as in PyTorch: so the third
-    derivative is 0, not an error.
+    """The derivative of a square. For a recorded x it is a power, as in PyTorch, so that the third
+    derivative is 0 and not an error.
     """
     return mul(pow_(x, 1.0) if isinstance(x, Carrier) and x.recorded else x, 2.0)
 

@@ -359,7 +359,7 @@ def _circular(n: int, places: Any, at: int) -> Any:
         return places
     if places[0] < -n or places[-1] >= 2 * n:
         raise run_error("shape-mismatch", f"a circle goes round once in dimension {at} of size {n}")
-    start, stop = max(places[0], 0), min(places[-1] + 1, n)  # what is cut off is cut off before
+    start, stop = max(places[0], 0), min(places[-1] + 1, n)  # negative padding crops first
     if start >= stop:
         raise run_error("shape-mismatch", f"nothing is left of dimension {at} to go round")
     return start + (places - start) % (stop - start)

@@ -255,7 +255,7 @@ class _Pool:
         return max(last * s - room, 0)
 
     def of_rows(self) -> dict[str, Any]:
-        """The windows of a line as those of a plane of one row."""
+        """The windows of a line, as windows of a plane of one row."""
         return {
             "kernel_size": (1, *self.size),
             "stride": (1, *self.stride),

@@ -224,8 +224,8 @@ def _log_sums(x: Data, dim: Any) -> Data:
 
 
 def _weights(x: Any, out: Any) -> tuple[Any, Any]:
-    """Shares that the sum up to the element before and the element have in the sum up to it. From
-    what goes in, not from the result: its rounding would be multiplied by its size.
+    """The shares of the sum before an element, and of the element, in the sum up to it. They are
+    computed from the inputs: a large result has a large rounding error.
     """
     before = one_place_on(out, -inf)
     return _share(before, x), _share(x, before)

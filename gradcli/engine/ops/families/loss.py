@@ -1,4 +1,4 @@
-"""Losses: how far predictions are from what was wanted."""
+"""Losses: the distance of predictions from targets."""
 
 from __future__ import annotations
 

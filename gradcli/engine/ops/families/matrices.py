@@ -13,7 +13,7 @@ GILES = "Giles, Collected matrix derivative results for forward and reverse mode
 
 
 def checked(name: str, x: Any, *, square: bool = False, rank: int = 2) -> Any:
-    """Refuse what is not a matrix of floats, or a batch of them; a tuple stands for a shape.
+    """Refuse a value that is no float matrix or batch of them; a tuple is a shape.
 
     Returns the shape.
     """

@@ -145,7 +145,7 @@ linalg_cross: Op = _cross_op("linalg_cross", -1, "")
 def _sum(x: Any, product: Any, beta: Any, alpha: Any) -> Any:
     beta, alpha = number(beta, "beta"), number(alpha, "alpha")
     scaled = ops.mul(product, alpha) if alpha != 1 else product
-    if beta == 0:  # what is left out may be nan
+    if beta == 0:  # x may hold nan
         return scaled
     size = shape_of(product)
     if _common(x, product) != size:
@@ -473,8 +473,8 @@ bilinear: Op = composite(
 
 
 def _written(given: Sequence[Any]) -> Sequence[Any]:
-    """The equation and the tensors, where each tensor stands before the numbers of its dimensions,
-    and those of the result last.
+    """The equation and the tensors, from arguments in which each tensor comes before the numbers of
+    its dimensions, and those of the result last.
     """
     last = ()
     if len(given) % 2:

@@ -90,7 +90,7 @@ def _added(session: Any, items: Any, start: Any, site: Any = None) -> Any:
     """The items added to a start, one after the other."""
     total = start
     one_by_one = isinstance(items, (range, Iterator)) and not isinstance(items, Object)
-    for item in items if one_by_one else session.items(items):  # of which there may be many
+    for item in items if one_by_one else session.items(items):  # ranges and iterators may be long
         if type(total) is type(item) and isinstance(item, (list, tuple)):
             total = total + item
         elif isinstance(total, Object) or isinstance(item, Object):

@@ -57,7 +57,7 @@ def _by_method(x: Shape, name: str, *args: Any) -> Any:
 
 
 def _each_in_shape(rule: Callable[..., Shape]) -> Callable[..., Data]:
-    """Several values, each in the shape that the rule makes of its own."""
+    """Reshape a batch of values, each as the rule reshapes one."""
     return lambda x, **params: np.reshape(x, (len(x), *rule(x.shape[1:], **params)))
 
 

@@ -29,7 +29,7 @@ _GELU_CUBE = 0.044715
 
 
 def _below(x: Any) -> Any:
-    """X where it is not positive, else 0: what an exponential can take without overflow."""
+    """X if it is negative, else 0: the exponential of it cannot overflow."""
     return ops.where(ops.gt(x, 0.0), 0.0, x)
 
 
@@ -162,7 +162,7 @@ logsigmoid: Op = elementwise(
 
 
 _DEEP = -700.0
-"""Below it exponentials leave the normal numbers, of which alone all digits are kept."""
+"""Below this, exponentials are subnormal and lose digits."""
 
 
 def _tail(weight: Any, exponent: Any) -> Any:

@@ -211,7 +211,7 @@ def _dimension(p: Any) -> int:
     dimension = whole(p, "p")
     if dimension < 1:
         raise run_error("bad-argument", f"`p` is at least 1, got {dimension}")
-    check_memory((dimension,))  # so many terms
+    check_memory((dimension,))  # one term for each dimension
     return dimension
 
 

@@ -1,5 +1,5 @@
-"""The value of an op on a single element as the op on arrays computes it: NumPy's functions of
-arrays and those of the C library differ in some last digits.
+"""The value of an op on a single element, equal to the last digit to that of the op on arrays.
+NumPy's array functions and the C library differ in some last digits.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from gradcli.errors import GradError
 
 
 class Element(Carrier):
-    """A number in a rule. If it is `wide`, it is an element of an array: an op on it gives what the
-    op on arrays gives for that element, and its rules are those of the op on elements.
+    """A number in a rule. A `wide` one is an element of an array: an op on it gives the element
+    that the op on arrays gives, and it has the rules of the op on elements.
     """
 
     __slots__ = ("_value", "_wide")

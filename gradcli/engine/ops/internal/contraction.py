@@ -13,7 +13,7 @@ from gradcli.engine.values.sizes import broadcast
 from gradcli.errors import RunError, run_error
 
 Labels = tuple[str, ...]
-"""The dimensions of a tensor: letters, and numbers for those that `...` stands for."""
+"""The dimensions of a tensor: letters, and numbers for those of `...`."""
 
 
 def _refused(message: str) -> RunError:
@@ -93,7 +93,7 @@ def _arranged(x: Any, labels: Labels, wanted: Labels) -> Any:
 def _pair(
     a: Any, left: Labels, b: Any, right: Labels, needed: set[str], sizes: dict[str, int]
 ) -> tuple[Any, Labels]:
-    """The product of two tensors, summed over the dimensions that nobody needs any more."""
+    """The product of two tensors, summed over the dimensions that no later step needs."""
     left, a = _kept(a, left, needed | set(right))
     right, b = _kept(b, right, needed | set(left))
     both = [x for x in left if x in right]

@@ -87,7 +87,7 @@ level: Op = elementwise(
 
 def _gate(x: Data, y: Data) -> Data:
     r = np.multiply(*alike((x, y)))
-    if not isinstance(r, np.ndarray) or _has_nan(r):  # or nobody knows it yet
+    if not isinstance(r, np.ndarray) or _has_nan(r):  # or r is not known to be free of nan
         r = np.where(np.equal(x, 0) | np.equal(y, 0), np.zeros((), r.dtype), r)
     return r + 0.0  # of a zero it is the positive one, as of numbers
 

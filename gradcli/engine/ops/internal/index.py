@@ -186,7 +186,7 @@ def _set_at(x: Data, value: Data, index: Any) -> Data:
     if not advanced:
         region[...] = value
     elif has_repeats(advanced):
-        # one at a time in the index's order, whatever the layout in memory: the last one stays
+        # one by one in the index's order, not in that of memory: the last write wins
         places = np.arange(out.size).reshape(out.shape)
         out.reshape(-1)[taken(places, index).ravel()] = value.ravel()
     else:
@@ -222,7 +222,7 @@ def _value_cotangent(g: Any, value: Like, index: Any) -> Any:
 
 
 def _rest_cotangent(g: Any, x: Like, index: Any) -> Any:
-    """The cotangent of what has not been written; a constant if everything has been."""
+    """The cotangent of the elements that were not written; a constant if all were."""
     whole = _way(index, shape_of(x)) == "all"
     return ops.zeros_of(like=x) if whole else set_at(g, 0.0, index=index)
 

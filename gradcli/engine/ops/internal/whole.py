@@ -12,7 +12,7 @@ from gradcli.engine.values.data import Data, dtype_of, np
 
 
 class Constant:
-    """An array that nobody changes. Two constants differ even if their elements are equal."""
+    """An array that never changes. Two constants differ even if their elements are equal."""
 
     __slots__ = ("data",)
 

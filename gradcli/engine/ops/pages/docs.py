@@ -1,4 +1,4 @@
-"""Write docs/ops.md anew from the entries: `python -m gradcli.engine.ops.pages.docs`."""
+"""Write docs/ops.md from the entries: `python -m gradcli.engine.ops.pages.docs`."""
 
 from __future__ import annotations
 

@@ -94,8 +94,8 @@ def cotangents(op: Op) -> dict[str, str]:
     """Formula of each argument's cotangent from g, the cotangent of the result, the arguments and
     the result `out`: its vector-Jacobian product.
 
-    Left out is what no rule gives, an op made of others has none, and what a line cannot hold.
-    Sizes in the formulas are those of the op's first sample.
+    An argument is left out if no rule gives its cotangent, as in an op made of others, or if the
+    formula does not fit on a line. Sizes are those of the op's first sample.
     """
     formulas = {
         name: _formula(op, i) for i, name in enumerate(op.args[:1] if op.variadic else op.args)

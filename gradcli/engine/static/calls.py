@@ -35,8 +35,8 @@ _MOST_CALLS = 1000  # that are followed in all
 
 
 class Calls:
-    """The calls of one walk. `walk` goes through a body and says whether its end is reached, and
-    `depth` tells how many calls lead to the present place.
+    """The calls of one walk. `walk` walks a body and returns true if it reaches its end. `depth` is
+    the number of calls around the present place.
     """
 
     def __init__(self, transfer: Transfer, walk: Callable[[ir.Body, Slots], bool]) -> None:
@@ -49,12 +49,12 @@ class Calls:
         self._returned: list[list[Any]] = []
 
     def gives(self, value: Any) -> None:
-        """The function that is being followed returns a value."""
+        """Note a value that the present function returns."""
         if self._returned:
             self._returned[-1].append(value)
 
     def call(self, function: Any, args: list[Any], keywords: dict[str, Any], span: Span) -> Any:
-        """The result of a call of a function that is a value."""
+        """The result of calling a function that is a value of the program."""
         if isinstance(function, ir.Builtin):
             if self.is_transform(function.name) and args and isinstance(args[0], FUNCTIONS):
                 return self.derivative(function.name, args, keywords, span)
@@ -74,7 +74,7 @@ class Calls:
     def follow(
         self, function: Closure, args: list[Any], keywords: dict[str, Any], span: Span
     ) -> Any:
-        """Go through a function's body."""
+        """Walk a function's body."""
         code = function.function
         given = self._bound(function, args, keywords)
         fits = given is not None and not visit.is_generator(code)

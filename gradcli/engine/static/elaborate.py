@@ -70,16 +70,16 @@ def elaborate(
     asked: Collection[str],
     result: ir.Operand | None,
 ) -> Elaborated:
-    """Walk a program on what is known of its values.
+    """Walk a program with the known facts of its values.
 
     Args:
         program: The program.
         source: Its text.
-        given: Values from outside by name; their shapes, dtypes and kinds count. Where none
-            is given the default stands for it.
+        given: Values from outside by name; their shapes, dtypes and kinds count. The
+            defaults stand for those that are missing.
         varying: Names that would be differentiated.
-        asked: Those that the user has named, whose ints are made floats.
-        result: What is taken as the result; None where there is none.
+        asked: Those that the user has named; their ints become floats.
+        result: The operand of the result; None if there is none.
 
     Raises:
         InputError: If a value from outside does not fit its declaration.
@@ -91,7 +91,7 @@ def elaborate(
 
 
 def _may_be_object(i: ir.Instruction) -> bool:
-    """True if an instruction makes a class, or takes what the library has."""
+    """True if an instruction makes a class or uses something of the library."""
     made = isinstance(i, ir.DefineClass)
     return made or any(isinstance(operand, ir.Imported) for operand in visit.operands(i))
 
@@ -151,11 +151,11 @@ class _Walk:
         self._leaving: list[_Leaving] = []  # of the loops around
 
     def program(self, result: ir.Operand | None) -> None:
-        """Go through the program; then tell what is flat on the way to its result."""
+        """Walk the program; then report the flat operations on the way to its result."""
         slots = Slots()
         try:
             self.block(self._program.main.body, slots)
-        except RecursionError:  # lists too deep to follow: what has been found is true
+        except RecursionError:  # lists too deep to follow: the findings so far hold
             self.facts.lose(visit.all_functions(self._program.main))
             return
         if self.findings.replaced:
@@ -330,8 +330,8 @@ class _Walk:
         return ways | last & ~_Ways.ON
 
     def _ways_through(self, i: ir.Try) -> Iterator[tuple[Any, ...]]:
-        """The ways through a `try` up to its `finally`: what is changed at first, and the blocks
-        that are done.
+        """Yield the ways through a `try` up to its `finally`: the changes at its start, and the
+        blocks that run.
         """
         yield {}, i.body, i.orelse
         start = _unknown_after(i.body)
@@ -339,16 +339,16 @@ class _Walk:
             yield {**start, handler.target: unknown()}, handler.test, handler.body
 
     def _blur(self, met: Sequence[tuple[int, int]], changes: State) -> None:
-        """Of the states at which a loop has been left on a way through a `finally`, nothing is
-        known that it changes.
+        """Forget the values that a `finally` changes in the states in which loops were left on a
+        way through it.
         """
         for loop, (breaks, ends) in zip(self._leaving, met, strict=True):
             for state in (*loop.breaks[breaks:], *loop.ends[ends:]):
                 state.update(changes)
 
     def _choice(self, i: ir.Choice, slots: Slots) -> Any:
-        """The value of a choice. One that an operator writes depends on its test as a value does: a
-        branch on it is a branch on all that the test depends on.
+        """The value of a choice. The value of `and` or `or` depends on its test, so that a branch
+        on it counts as a branch on all that the test depends on.
         """
         value = self._steps.read(i.test, slots)
         by_operator = i.kind != "if"
@@ -376,8 +376,8 @@ class _Walk:
         return self._steps.read(last.value, slots)
 
     def _loop(self, i: ir.For | ir.While, slots: Slots) -> _Ways:
-        """Follow a loop. What it changes is on a layer of its own until it ends, and each state
-        that is spoken of here is what has been changed since it began.
+        """Follow a loop. Its changes stay on a layer of their own until it ends. The states of this
+        and the next functions hold the changes since it began.
         """
         slots.push()
         ways = self._turns_of(i, slots)
@@ -386,13 +386,13 @@ class _Walk:
         return ways
 
     def _turns_of(self, i: ir.For | ir.While, slots: Slots) -> _Ways:
-        """Follow a loop turn by turn as long as there is another for sure; then the rest of it."""
+        """Follow a loop turn by turn as long as another turn is certain; then the rest of it."""
         through: Any = None
         if isinstance(i, ir.For):
             through = self._steps.read(i.iterable, slots)
             self._transfer.check_items(through, i.iterable.span)
             if isinstance(through, Each) and self._is_named(i.iterable):
-                through = unknown(linked(through.parts))  # something may have gone through it
+                through = unknown(linked(through.parts))  # part of it may be consumed
         ways = _Ways.NONE
         exits: list[State] = []
         done = 0
@@ -425,8 +425,8 @@ class _Walk:
         return ways | _Ways.ON if exits else ways
 
     def _rest(self, i: ir.For | ir.While, through: Any, done: int, slots: Slots) -> _Ways:
-        """Follow a loop until what is known no longer changes; then once more, to tell. `done`
-        items have had their turn.
+        """Follow a loop by fixed-point iteration; then once more, to report findings. `done` is the
+        number of items whose turns are followed.
         """
         item, turns = unknown(), None
         if isinstance(i, ir.For):
@@ -469,8 +469,8 @@ class _Walk:
     def _turn(
         self, i: ir.For | ir.While, item: Any, slots: Slots, *, entered: bool, repeated: bool
     ) -> _Turn:
-        """One turn of a loop that is entered for sure or not; one that stands for any turn if it is
-        `repeated`.
+        """Follow one turn of a loop, which surely happens if `entered`. A `repeated` one stands for
+        any turn.
         """
         breaks: list[State] = []
         ends: list[State] = []
@@ -494,7 +494,7 @@ class _Walk:
         return _Turn(ways, ends, breaks, tested, truth)
 
     def _enters(self, i: ir.For | ir.While, slots: Slots) -> Any:
-        """True if a loop's body is gone through at least once; UNSURE if that is not known."""
+        """True if a loop's body surely runs at least once; UNSURE if that is unknown."""
         if isinstance(i, ir.For):
             return UNSURE
         slots.push()

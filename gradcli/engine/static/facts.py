@@ -12,7 +12,7 @@ from gradcli.ir import program as ir
 from gradcli.ir import visit
 from gradcli.record import Record
 
-_MOST_ITEMS = 100  # of a list that is told of item by item, at each instruction that has it
+_MOST_ITEMS = 100  # of a list whose items have facts of their own
 
 
 class Fact(Record):
@@ -110,20 +110,20 @@ class Facts:
         return self._known.get(id(i))
 
     def note(self, i: ir.Instruction, operands: Sequence[Fact], targets: Sequence[Fact]) -> None:
-        """Take down what the walk has met at an instruction."""
+        """Add the facts that the walk has met at an instruction."""
         found = Known(tuple(operands), tuple(targets))
         before = self._known.get(id(i))
         self._known[id(i)] = found if before is None else _both(before, found)
 
     def lose(self, functions: Iterable[ir.Function]) -> None:
-        """Nothing is known of what these functions do: they are called in ways not followed."""
+        """Make the values in these functions unknown: the walk does not follow their calls."""
         for function in functions:
             for i in visit.instructions(function.body):
                 operands = tuple(NOTHING for _ in visit.operands(i))
                 self._known[id(i)] = Known(operands, tuple(NOTHING for _ in visit.writes(i)))
 
     def lose_memories(self) -> None:
-        """Any two tensors may lie on one memory: the program gives tensors that of others."""
+        """Assume that any two tensors may share memory."""
         for at, known in self._known.items():
             parts = (tuple(map(_anywhere, part)) for part in (known.operands, known.targets))
             self._known[at] = Known(*parts)

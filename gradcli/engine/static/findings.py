@@ -19,8 +19,8 @@ class Findings:
     """The findings of one walk, in the order in which they were met.
 
     Fields:
-        found: what has been found.
-        silent: how many reasons there are to tell nothing at present.
+        found: the findings so far.
+        silent: nothing is reported while this is positive.
         unsure: how many blocks around the present place may not be reached.
         replaced: whether a tensor may have got other data, of another shape: nothing is known then.
         way: the calls and turns that lead to the present place, the outermost first.
@@ -69,7 +69,7 @@ class Findings:
         return self.source.position(span.start)[0]
 
     def warn(self, code: str, message: str, span: Span, help: str) -> None:
-        """Tell of what is worth a person's attention."""
+        """Report a warning."""
         self.tell(code, message, span, help, severity="warning")
 
     def refuse(
@@ -79,13 +79,13 @@ class Findings:
         operands: Sequence[ir.Operand] = (),
         values: Sequence[Any] = (),
     ) -> None:
-        """Tell of what cannot work: an error if the program gets there for sure.
+        """Report a refused operation: an error if the program surely gets there.
 
         Args:
-            error: What is refused.
-            span: Where.
-            operands: What stands there.
-            values: What is known of the first of these.
+            error: The error.
+            span: Its place.
+            operands: The operands there.
+            values: The abstract values of the first of these.
         """
         first = error.diagnostics[0]
         said = Remarks(first.message, first.span or span, first.labels, first.help)
@@ -103,7 +103,7 @@ class Findings:
         )
 
     def tell_flat(self, link: Link) -> None:
-        """Tell of the flat operations on the way to what is differentiated."""
+        """Report the flat operations on the way to the differentiated result."""
         for name, span in link.flats:
             self.warn(
                 "flat-operation",
@@ -113,7 +113,7 @@ class Findings:
             )
 
     def ask(self, question: Callable[[], Any], span: Span) -> tuple[Any] | None:
-        """The answer to a question that the shape alone decides, None where it is refused."""
+        """The answer to a question about shapes, or None if it is refused."""
         try:
             return (question(),)
         except GradError as error:

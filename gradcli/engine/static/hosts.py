@@ -40,7 +40,7 @@ def hosted(op: Op, args: Sequence[Any], keywords: Mapping[str, Any], session: Ah
     """The result of a host, by its `infer`.
 
     Raises:
-        GradError: If it cannot work, whatever the values are that are not known.
+        GradError: If it fails for all possible values.
     """
     assert op.statics.infer is not None, f"`{op.name}` does not say what it gives"
     bound, params = bind_host(op, args, keywords)

@@ -22,7 +22,7 @@ def result(name: str, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
     """The result of a built-in. Lists among its arguments are Python's.
 
     Raises:
-        GradError: If it cannot work, whatever the values are that are not known.
+        GradError: If it fails for all possible values.
     """
     if name not in ops or ops[name].constant is not REQUIRED:
         return unknown(linked([*args, *keywords.values()]))
@@ -41,7 +41,7 @@ def bound_result(name: str, named: Mapping[str, Any]) -> Any:
     """The result of a built-in for arguments that are bound to their names.
 
     Raises:
-        GradError: If it cannot work, whatever the values are that are not known.
+        GradError: If it fails for all possible values.
     """
     op = ops[name]
     params = {n: named.get(n, default) for n, default in op.params.items()}
@@ -99,7 +99,7 @@ def indexed(name: str, args: Sequence[Any], index: Any) -> Any:
     lists.
 
     Raises:
-        GradError: If it cannot work, whatever the values are that are not known.
+        GradError: If it fails for all possible values.
     """
     tensors = [_tensor(a) for a in args]
     link = linked(tensors)

@@ -29,8 +29,8 @@ State: TypeAlias = dict[int, Any]
 class Slots:
     """The values in a function's own slots, and in those of the functions around it.
 
-    A block that may not be gone through writes on a layer of its own, so that what it changes is
-    known without a look at all the others. `own` is the topmost layer.
+    A block that may not run writes on a layer of its own, so that its changes are known without a
+    comparison of all slots. `own` is the topmost layer.
     """
 
     __slots__ = ("_below", "_outer", "own")
@@ -87,7 +87,7 @@ class Closure:
 
 
 class Derivative:
-    """The function that a transform makes of a function; `others` if not by its first argument."""
+    """The transform of a function; `others` if not by its first argument."""
 
     def __init__(self, name: str, function: Any, others: Any) -> None:
         self.name = name
@@ -124,7 +124,7 @@ class Each:
 
 
 FUNCTIONS = (Closure, Derivative, Rule, Applied)
-"""What a program may call, besides built-ins."""
+"""Callable values of a program, besides built-ins."""
 
 
 def reached(values: Iterable[Any]) -> Iterator[ir.Function]:
@@ -214,7 +214,7 @@ def is_text(value: Any) -> bool:
 
 
 def flattened(found: Any, name: str, span: Span, args: Sequence[Any]) -> Any:
-    """The value of a flat operation: no gradient goes through it."""
+    """The value of a flat operation: no gradient passes through it."""
     link = linked(args)
     numbers = all(isinstance(a, Value) and is_whole(a.dtype) for a in args)
     if not isinstance(found, Value) or not link.smooth or numbers:

@@ -160,7 +160,7 @@ class Lists:
         return changed.age >= self.since and len(changed.family) == 1
 
     def _widen(self, changed: List, items: list[Any]) -> None:
-        """Any number of what is there and of these items."""
+        """Let a list hold any number of its items and of these."""
         for member in changed.family:
             after = self.all_merged([*member.any, *items])
             self._note(member, member.items is None and same(member.item, after))
@@ -258,7 +258,7 @@ def plain(value: Any) -> Any:
 
 
 def linked(values: Iterable[Any]) -> Link:
-    """The link of any of the values, or of an item in them, to what is differentiated."""
+    """The joined links of the values and of the items in them."""
     return joined(_links(values))
 
 

@@ -78,7 +78,7 @@ class _Search:
         self._captured: Slots = _NONE  # what functions inside the present one read, at any time
 
     def function(self, function: ir.Function, at_end: Slots) -> None:
-        """Go through a function at whose end these slots are read."""
+        """Analyse a function at whose end these slots are read."""
         inner = list(visit.functions_in(function.body))
         outer = self._captured
         self._captured = frozenset().union(*map(_read_in, inner))
@@ -114,7 +114,7 @@ class _Search:
                 then = self._block(i.then, live, at_break, at_next)
                 then |= self._block(i.orelse, live, at_break, at_next)
                 return self._reading(then, (i.test,))
-            case ir.Watch():  # no part of what the program computes
+            case ir.Watch():  # not part of the computation
                 return live
             case ir.While():
 

@@ -39,7 +39,7 @@ def outside(i: ir.Input, inputs: Inputs, varying: Collection[str], default: Any)
 
 
 def _example(value: Any) -> Any:
-    """A value of the form of a default: what is given takes it."""
+    """A value of the form of a default, to convert given values by."""
     if isinstance(value, List):
         return [] if value.items is None else list(map(_example, value.items))
     return tuple(map(_example, value)) if type(value) is tuple else example(value)
@@ -54,7 +54,7 @@ def _shape(i: ir.Input) -> tuple[int, ...] | None:
 
 
 def _watched(value: Any, link: Link, floats: bool) -> Any:
-    """A default as the input's value: what is differentiated by is a float."""
+    """A default as the input's value. A differentiated one is a float."""
     if isinstance(value, List) and link.varies and value.items is not None:
         value.items = [_watched(item, link, floats) for item in value.items]
     kept = not isinstance(value, Value) or (value.shape is None and value.known is not UNSURE)

@@ -47,7 +47,7 @@ def _fills(i: ir.Instruction) -> bool:
 
 
 def names_recorded(program: ir.Program) -> bool:
-    """True if a top-level name may hold what a run records."""
+    """True if a top-level name may hold a recorded value."""
     top = frozenset(program.names.values())
     return any(
         not top.isdisjoint(visit.writes(i)) and not _is_plain(i) for i in visit.everything(program)
@@ -55,8 +55,8 @@ def names_recorded(program: ir.Program) -> bool:
 
 
 def _is_plain(i: ir.Instruction) -> bool:
-    """True if an instruction writes a function, a constant or what is given from outside: a param
-    is a leaf, whatever its default.
+    """True if an instruction writes a function, a constant or a value from outside. A param is a
+    leaf, whatever its default.
     """
     match i:
         case ir.Input(kind=kind, default=default):
@@ -107,8 +107,8 @@ def _own(program: ir.Program) -> frozenset[int]:
 
 
 def _handed_on(i: ir.Instruction) -> set[int] | None:
-    """The slots whose values an instruction hands on as they are; none if it makes a new one, None
-    if nobody knows.
+    """The slots whose values an instruction passes on unchanged; none if it makes a new value, None
+    if unknown.
     """
     match i:
         case ir.Copy(value=ir.Slot(index=index)) | ir.Augment(receiver=ir.Slot(index=index)):

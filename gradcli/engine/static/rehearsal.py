@@ -32,7 +32,7 @@ _OF_THE_TAPE = frozenset({"backward-twice", "changed-in-place", "leaf-in-place",
 _LARGEST = 2**14  # elements of a value
 _INSTRUCTIONS = 2000
 _EVENTS = 2000
-_SIZE = 3  # that stands for one without a number
+_SIZE = 3  # of a dimension without a known size
 
 _CHANGES = (ir.Augment, ir.Inplace, ir.SetItem)
 _STEPS = (
@@ -40,7 +40,7 @@ _STEPS = (
     *(ir.SetAttribute, ir.Build, ir.Format, ir.Unpack, ir.Return, ir.Assert, ir.Input, ir.Watch),
     *(ir.Mode, ir.Define, ir.DefineRule, *_CHANGES),
 )
-"""The instructions that do the same whatever the values; with the blocks and functions in them."""
+"""Instructions that act the same for all values, with the blocks and functions in them."""
 
 
 def rehearsed(
@@ -53,7 +53,7 @@ def rehearsed(
         program: The program.
         given: Values from outside by name.
         varying: Names that would be differentiated.
-        facts: What is known of its values.
+        facts: The facts of its values.
     """
     if not _may_be_refused(program, varying):
         return None
@@ -107,7 +107,7 @@ class _Enough(Exception):  # no error: the rehearsal ends
 
 
 class _Short(Observer):
-    """Ends a run after so many events."""
+    """Ends a run after `_EVENTS` events."""
 
     def event(
         self, number: int, instruction: ir.Instruction | None, given: Sequence[Any], done: Event

@@ -131,7 +131,7 @@ class Steps:
         return unknown()
 
     def _spread(self, i: ir.SpreadCall | ir.SpreadMethod, slots: Slots) -> Any:
-        """A call with the items of a list; what comes of a dictionary is not followed."""
+        """A call with the items of a list. One with a dictionary is not followed."""
         called = self.read(i.receiver if isinstance(i, ir.SpreadMethod) else i.function, slots)
         args = self.read(i.args, slots)
         items = args.items if isinstance(args, List) else None

@@ -109,7 +109,7 @@ class _Known:
         return _counted(operand.value) if isinstance(operand, ir.Const) else None
 
     def _forget(self, i: ir.Instruction) -> None:
-        """Know nothing more of what an instruction, or one inside it, sets."""
+        """Forget the values that an instruction, or one inside it, sets."""
         for inside in instructions([i]):
             for slot in writes(inside):
                 self._values.pop(slot, None)

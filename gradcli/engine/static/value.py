@@ -14,17 +14,17 @@ from gradcli.engine.values.sizes import Shape, broadcast
 from gradcli.source import Span
 
 UNSURE = statics.UNSURE
-"""The known value of what has none."""
+"""The `known` of a value that is unknown."""
 
 HERE = 0
 Memory: TypeAlias = frozenset[int] | None
 NEW: frozenset[int] = frozenset({HERE})
-"""Memory that nothing else lies on."""
+"""New memory, which no other value shares."""
 
 
 class Link(NamedTuple):
-    """The dependence of a value on what is differentiated: whether it depends at all, whether a
-    gradient goes through it, and which flat operations, by name and place, are on the way.
+    """The dependence of a value on the differentiated names: whether it depends on any, whether a
+    gradient passes to them, and the flat operations on the way, by name and place.
     """
 
     varies: bool = False
@@ -32,7 +32,7 @@ class Link(NamedTuple):
     flats: frozenset[tuple[str, Span]] = frozenset()
 
     def cut(self) -> Link:
-        """The link of a value made from this one in a way that no gradient takes."""
+        """The link of a value computed from this one without a gradient."""
         return Link(self.varies)
 
 
@@ -86,8 +86,8 @@ class Value(Carrier):
 
 
 def _as_part(found: Any, args: Sequence[Any]) -> Any:
-    """The result of an op inside another: possibly a number, if all arguments are numbers that
-    nobody differentiates.
+    """The result of an op inside another. It may be a number if all arguments are numbers that are
+    not differentiated.
     """
     numbers = all(not isinstance(a, Value) or a.kind != "tensor" for a in args)
     if isinstance(found, Value) and found.kind == "tensor" and numbers:
@@ -101,7 +101,7 @@ def unknown(link: Link = UNLINKED) -> Value:
 
 
 def constant(value: Any) -> Value:
-    """A value that is known."""
+    """A known value."""
     if type(value) in NUMBERS:
         return number(dtype_of(value), UNLINKED, value)
     return Value(known=value, kind=_KINDS.get(type(value)), memory=frozenset())
@@ -125,7 +125,7 @@ def view(of: Value, shape: Shape | None) -> Value:
 
 
 def relinked(value: Value, link: Link) -> Value:
-    """A value that depends otherwise on what is differentiated."""
+    """The value with another link."""
     return Value(value.shape, value.dtype, link, value.known, value.kind, value.memory)
 
 
@@ -198,10 +198,10 @@ def of_data(data: Any, link: Link) -> Any:
 
 
 def inferred(op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
-    """The result of an op, from what is known of its arguments.
+    """The result of an op, from the facts of its arguments.
 
     Raises:
-        GradError: If the sizes cannot fit, whatever the values.
+        GradError: If the sizes cannot fit, for any values.
     """
     link = joined([a.link for a in args if isinstance(a, Value)])
     if op.value.number is not None and not link.varies:
@@ -251,7 +251,7 @@ def _composed(op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
 def _result(
     op: Op, args: Sequence[Any], shape: Shape | None, dtype: str | None, link: Link
 ) -> Value:
-    """One result of an op; a gradient goes through it only if it is of floats."""
+    """One result of an op. A gradient passes through it only if it is of floats."""
     ways = op.differentiable or op.value.body is not None
     smooth = ways and not is_whole(dtype)
     memory = args[0].memory if op.memory.view and isinstance(args[0], Value) else NEW

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from support.programs.given_inputs import GOLDEN, outcomes
 
 from gradcli.engine.run.execution.inputs import KINDS
 from gradcli.errors import InputError
@@ -55,3 +56,8 @@ def test_a_list_of_no_numbers_is_a_default_of_any_kind(kind, sizes, empty):
     dtype = KINDS[kind]
     assert program.run().values["y"].dtype == dtype
     assert dtype in program.listing()
+
+
+def test_every_kind_of_value_for_every_declaration_gives_what_the_golden_file_says():
+    wanted = GOLDEN.read_text("utf-8").splitlines()
+    assert [*outcomes()] == wanted, "`python tests given_inputs` writes it anew"

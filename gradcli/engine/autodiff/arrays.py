@@ -1,7 +1,7 @@
 """The fast path of a pass through ops on arrays of float64 whose shapes are known.
 
-What a pass does at a node of any kind is done here without looking at what cannot be, and on the
-memory that the pass has taken: a cotangent that nobody else holds is added to and written over.
+It computes the same as the general pass and skips the checks that shapes settle. It works in place:
+it adds to, and overwrites, cotangents that have no other owner.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from gradcli.engine.tape.graph import Node
 from gradcli.engine.tape.tensor import PlannedNode
 
 Visit: TypeAlias = Callable[[PlannedNode, Any, bool], None]
-"""Goes through a node with its cotangent, which is kept or not."""
+"""Visits a node with its cotangent. The last argument is true if the cotangent is kept."""
 
 
 def visitor(
@@ -44,7 +44,7 @@ def visitor(
         wanted = None if whole else tuple(map(is_live, node.edges))
         pulled = node.pull_all(g, wanted, over)
         makes_fresh = makes_fresh and not (len(pulled) == 2 and pulled[0] is pulled[1])
-        edges: Any = node.edges  # of which those that are None pull None
+        edges: Any = node.edges  # an edge of None has a cotangent of None
         for under, index, c in zip(edges, node.outputs, pulled):  # noqa: B905  # a hot loop
             if c is None:
                 continue

@@ -1,8 +1,8 @@
-"""Reverse mode: from the cotangent of results to the cotangents of what they were made from.
+"""Reverse mode: from cotangents of results to cotangents of the values that they depend on.
 
-Two passes use the graph. The program's own, `backward` or `gradients`, refuses what an earlier one
-has freed, and frees nodes itself. A command's look at the graph, or a transform's, `cotangents`,
-changes nothing and may use what only the program takes for freed.
+Two passes use the graph. The program's own, `backward` or `gradients`, frees nodes, and refuses
+those that an earlier one has freed. `cotangents`, for commands and transforms, only reads the
+graph, and may use nodes that are freed to the program alone.
 
 Each has two forms. `_fast_pass` is `reference.py` with two fast cases. It gives up if it
 meets something rare: a hook, a function of the program, nan. `_full_pass` does everything.
@@ -114,11 +114,11 @@ def backward(
     """Add gradients to the `grad` of tensors: the program's `backward`.
 
     Args:
-        roots: What is differentiated, connected to leaves.
+        roots: The differentiated results, connected to leaves.
         inputs: The nodes of the tensors whose gradients are wanted; None: the leaves.
-        retained: Tensors, no leaves, that get theirs on the way: those of the inputs, too.
+        retained: Non-leaf tensors that get theirs during the pass, too.
         create_graph: Record the pass, so that the gradients can be differentiated.
-        left: What becomes of the nodes on the way: `LIVE`, `SPENT` or `GONE`.
+        left: The state of the visited nodes afterwards: `LIVE`, `SPENT` or `GONE`.
         checks: Refuse a node that gives nan.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Forward mode: from the tangents of inputs to the tangents of what was made from them.
+"""Forward mode: from the tangents of inputs to the tangents of values computed from them.
 
 Tangents are pushed along the recorded graph, the oldest node first, by the same ops' rules; one
 recording serves both modes. A tangent belongs to the nodes between the inputs of one call and its
@@ -24,8 +24,8 @@ def tangents(
 
     Args:
         outputs: Nodes whose tangents are wanted.
-        seeds: Nodes of inputs with their tangents, shaped as their values. If one is made from
-            another, its own tangent is what is added to what it has of that.
+        seeds: Nodes of inputs with their tangents, shaped as their values. If one depends on
+            another, its own tangent is added to the one that comes from that.
         paths: From the seeds to the outputs, where they are known.
 
     Returns:

@@ -25,7 +25,7 @@ ELEMENTS = 2**20
 
 
 def quiet(done: int, total: int | None) -> None:
-    """Nobody waits."""
+    """Report no progress."""
 
 
 class Linearized:

@@ -135,7 +135,7 @@ def _of_seed(dot: Any) -> Any:
 
 
 def _spread(mark: Any) -> Any:
-    """A mark of each element where there is one."""
+    """Marks that differ from element to element, where there are any."""
     if type(mark) is tuple:
         return tuple(map(_spread, mark))
     if mark is None or type(mark) is float:
@@ -146,7 +146,7 @@ def _spread(mark: Any) -> Any:
 
 
 def _where_marked(part: Any, mark: Any, other: Any) -> Any:
-    """A tangent or cotangent, and where it is nan though there is no mark another one."""
+    """A tangent or cotangent. Elements that are nan without a mark are taken from `other`."""
     if type(part) is tuple:
         marks = (None,) * len(part) if mark is None else mark
         others = other if type(other) is tuple else (other,) * len(part)
@@ -160,14 +160,14 @@ def _where_marked(part: Any, mark: Any, other: Any) -> Any:
 
 
 def _near(x: Any) -> Any:
-    """A tangent or cotangent with zero for what is not finite."""
+    """A tangent or cotangent with zeros in place of non-finite elements."""
     if type(x) in (list, tuple):
         return [*map(_near, x)]
     return None if x is None else ops.where(ops.isfinite(data_of(x)), x, 0.0)
 
 
 def _far(x: Any) -> Any:
-    """Marks of what is not finite."""
+    """Marks of the non-finite elements."""
     if type(x) in (list, tuple):
         return [*map(_far, x)]
     return None if x is None else _spread(ops.where(ops.isfinite(data_of(x)), 0.0, 1.0))

@@ -1,7 +1,7 @@
 """The fast path of a pass through element-wise ops on numbers: the steps of scalar loops.
 
-What a pass does at a node of any kind is done here without looking at what cannot be; a test holds
-the two ways together.
+It computes the same as the general pass and skips the checks that numbers settle. A test compares
+the two.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from gradcli.engine.autodiff.paths import Paths
 from gradcli.engine.tape.tensor import OpNode
 
 Visit: TypeAlias = Callable[[OpNode, float], bool]
-"""Goes through a node with its cotangent, which is finite and not zero; or does nothing and says
-that it does not: where something is no number.
+"""Visits a node with its cotangent, which is finite and nonzero, and returns true. Returns false
+and does nothing if a value is no number.
 """
 
 

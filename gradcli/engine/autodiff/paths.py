@@ -12,8 +12,8 @@ age = attrgetter("seq")
 
 
 class Paths:
-    """The nodes from which roots were made, the oldest first, and those of them that were made from
-    the ends, with these. `whole` where it is known that every edge of theirs leads to an end.
+    """The nodes that roots depend on, the oldest first (`order`), and those among them that depend
+    on the ends, ends included (`live`). `whole` is true if every edge is known to lead to an end.
     """
 
     __slots__ = ("order", "live", "whole")
@@ -25,8 +25,8 @@ class Paths:
 
 
 def between(roots: Iterable[Node], ends: Collection[Node]) -> Paths:
-    """The paths from ends to roots. What is older than the oldest end cannot have been made from
-    any, and is left out.
+    """The paths from ends to roots. A node older than the oldest end cannot depend on any, and is
+    left out.
     """
     oldest = min((end.seq for end in ends), default=0)
     seen = set(roots)
@@ -57,7 +57,7 @@ def between(roots: Iterable[Node], ends: Collection[Node]) -> Paths:
 
 
 def reachable(roots: Iterable[Node], oldest: int = 0) -> set[Node]:
-    """The roots and the nodes from which they were made, none older than number `oldest`."""
+    """The roots and the nodes that they depend on, none older than number `oldest`."""
     seen = set(roots)
     stack = list(seen)
     while stack:

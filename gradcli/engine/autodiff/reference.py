@@ -28,7 +28,7 @@ Root: TypeAlias = tuple[Node, int, Any]
 """A node, the number of one of its results, and the cotangent of that result."""
 
 Pull: TypeAlias = Callable[[Node, Any, Sequence[bool]], Sequence[Any]]
-"""Returns what a node passes back along each edge that is wanted, None along the others."""
+"""Returns the cotangent of each wanted edge of a node, None for the others."""
 
 
 def cotangents(roots: Sequence[Root], targets: Collection[Node]) -> dict[Node, Any]:

@@ -40,7 +40,7 @@ class Slopes:
 
         Args:
             mode: How the gradient, made by reverse mode, is differentiated: "forward" or "reverse".
-            progress: Is told how many directions are done, and of how many.
+            progress: Gets the number of finished directions, and of all.
         """
         found = Linearized(self._whole(), self.points).jacobian(mode, progress)
         return dict(zip(self.points, found, strict=True))

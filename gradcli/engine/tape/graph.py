@@ -17,8 +17,8 @@ if TYPE_CHECKING:  # making a protocol takes as long as importing a room
     from gradcli.source import Span
 
     class Recordable(Protocol):
-        """The part of an op that recording uses: its value on plain data, what is saved of a call,
-        and the rules that its node applies.
+        """The part of an op that recording uses: its value on plain data, the values that a call
+        saves, and the rules of its node.
         """
 
         name: str
@@ -125,9 +125,9 @@ when a leaf has its gradient.
 
 
 class Hook:
-    """A function of the program that runs during a pass: `change` gets the cotangent that arrives
-    at the node or leaves it, and whether the pass is recorded, and returns what is passed on.
-    `index` names one of a node's results, None all of them.
+    """A function of the program that runs during a pass. `change` gets the cotangent that arrives
+    at or leaves the node, and whether the pass is recorded; it returns the cotangent to pass on.
+    `index` is that of a result of the node, or None for all.
     """
 
     __slots__ = ("change", "index", "when")
@@ -141,13 +141,12 @@ class Hook:
 
 
 LIVE, SPENT, GONE = range(3)
-"""What of a node is left: all; all, but to the program it is freed; no saved values."""
+"""Saved values of a node: kept; kept, but freed to the program; dropped."""
 
 
 class Version:
-    """The number of changes in place of some memory, and the place of the last one. `shared` tells
-    whether several tensors may lie on that memory, and `keepers` which nodes have saved values
-    there.
+    """The number of changes in place of some memory, and the place of the last one. `shared` is
+    true if several tensors may share the memory; `keepers` are the nodes with values saved there.
     """
 
     __slots__ = ("count", "keepers", "most", "shared", "site")
@@ -162,13 +161,13 @@ class Version:
     def keep(self, node: Node, place: int) -> None:
         """Note that a node has saved a value on the memory."""
         keepers = self.keepers
-        if len(keepers) >= self.most:  # those that are gone need none of it any more
+        if len(keepers) >= self.most:  # drops nodes that are gone
             keepers[:] = [keeper for keeper in keepers if keeper[0]() is not None]
             self.most = 2 * len(keepers) + _FEW
         keepers.append((ref(node), place))
 
     def part(self) -> None:
-        """Give the nodes copies of what they have saved: the memory is about to be written."""
+        """Copy the saved values of the nodes: the memory is about to be written."""
         for keeper, place in self.keepers:
             node = keeper()
             if node is not None:
@@ -180,20 +179,19 @@ _FEW = 16
 
 
 class Node:
-    """A place of the recorded graph, where a value was made that somebody may want to
-    differentiate.
+    """A node of the recorded graph: a value that may be differentiated.
 
-    `edges` are the nodes of the values that it was made of (None where no gradient is wanted) and
-    `outputs` which of their results these were. `like` is shape and dtype of its value, a tuple of
-    them for several, and `out` the plain value where the rules read it. `seq` grows in the order of
-    recording, so that sorting by it is a topological order. `freed` tells what a `backward` has
-    freed, `hooks` what the program does on the way, `keeps` that its value, and those of the ops
-    above, are kept for a picture of the graph. `visible` is false for a node that only the command
-    differentiates, not the program.
+    `edges` are the nodes of its operands (None where no gradient is wanted), and `outputs` the
+    indices of the operands among the results of these nodes. `like` is shape and dtype of its
+    value, a tuple for several, and `out` the plain value if the rules read it. `seq` grows in the
+    order of recording, so that sorting by it is a topological order. `freed` is how far a
+    `backward` has freed it, `hooks` are the program's hooks, and `keeps` is true if its value, and
+    those of the ops that use it, are kept for a picture of the graph. `visible` is false for a node
+    that only the command differentiates, not the program.
 
-    A kind of node knows its derivative, so that no pass asks what kind it meets: `pull` and `push`
-    give plain data of plain data, `pull_recorded` and `push_recorded` what can be differentiated
-    again.
+    Each kind of node knows its derivative, so that passes need not check the kind. `pull` and
+    `push` return plain data from plain data; the results of `pull_recorded` and `push_recorded` can
+    be differentiated again.
     """
 
     __slots__ = (
@@ -256,12 +254,12 @@ class Node:
 
     @property
     def constants(self) -> Sequence[Any]:
-        """The numbers that its value was made of besides those of its edges."""
+        """The numbers among its operands that have no edge."""
         return ()
 
     def pull(self, g: Any, wanted: Sequence[bool]) -> Sequence[Any]:
-        """Cotangents of its edges, None where one is not wanted, from that of its value: a list for
-        several results, None in the place of one that nobody used.
+        """Cotangents of its edges, None where unwanted, from that of its value. For several results
+        this is a list, with None for an unused result.
         """
         raise NotImplementedError
 
@@ -281,7 +279,7 @@ class Node:
 
     def moving(self, marks: Sequence[Any]) -> Any:
         """Marks of the elements of its value that depend on marked elements of its edges: a mark is
-        a number that is not zero, None marks nothing; a tuple for several results.
+        a nonzero number, None marks nothing; a tuple for several results.
         """
         return self.push(marks)
 
@@ -292,12 +290,12 @@ class Node:
         return self.pull(mark, wanted)
 
     def part(self, place: int) -> None:
-        """Copy the value saved at a place, whose memory is about to change: an argument, or with -1
-        the result.
+        """Copy the value saved at a position, before its memory changes: that of an argument, or
+        with -1 of the result.
         """
 
     def free(self) -> None:
-        """Let go of what it saved."""
+        """Drop the saved values."""
         self.freed = GONE
 
     def __repr__(self) -> str:
@@ -307,10 +305,10 @@ class Node:
 def _release(
     self: Node,
     waiting: list[tuple[Node | None, ...]] = [],  # noqa: B006  # of all nodes
-    busy: list[bool] = [],  # noqa: B006  # whether some call lets them go
+    busy: list[bool] = [],  # noqa: B006  # true while some call releases them
 ) -> None:
-    """Let a node's edges go one after the other: those that are let go meanwhile wait. Calls of
-    several threads share the work.
+    """Release a node's edges one by one; nodes released meanwhile wait in the list, so that long
+    graphs need no deep recursion. Calls of several threads share the work.
     """
     if not self.edges:
         return
@@ -326,8 +324,8 @@ def _release(
 
 
 if sys.version_info[:2] == (3, 13):
-    # It alone frees 10,000 objects inside each other whatever stack there is; the versions before
-    # stop at 50, and those behind it look at the stack.
+    # Only 3.13 frees 10,000 nested objects regardless of the stack; earlier versions stop
+    # at 50, and later ones check the stack.
     Node.__del__ = _release  # type: ignore[attr-defined]
 
 
@@ -353,7 +351,7 @@ class Watchpoint(Node):
 
 
 class NodeOfOp(Node):
-    """A node that shows as an op, done on these arguments with these parameters."""
+    """A node that programs see as an op on these arguments with these parameters."""
 
     __slots__ = ("args", "op", "params")
     args: tuple[Any, ...]
@@ -371,7 +369,7 @@ class NodeOfOp(Node):
 class CompositeNode(NodeOfOp):
     """An op made of several that the program sees as one: the identity over their nodes.
 
-    `args` are what is left to tell of the arguments, and `under` the nodes that they come from.
+    `args` describe the arguments, and `under` are the nodes that these come from.
     """
 
     __slots__ = ("under",)

@@ -51,12 +51,12 @@ if TYPE_CHECKING:  # making a protocol takes as long as importing a room
 class View:
     """The relation of a tensor to another one whose memory it shares.
 
-    `index` tells which of the op's results it is, None where there is one. `above` is how the
-    parent came from another one then: since, it may itself have been turned. `turned` tells that
-    the parent is the tensor itself, as it was before. `seen` is the version at which the tensor's
-    node was made: when the memory has changed since, the node is made anew from the base's. A view
-    that was made unrecorded stays a constant as long as the base's node is the one it had then,
-    `cut`. In the same way a turned tensor keeps its node.
+    `index` is that among several results of the op, else None. `above` is the parent's own view at
+    that time; the parent may have been turned since. `turned` is true if the parent is the tensor
+    itself before `turn`. `seen` is the version at which the tensor's node was made: after a change
+    of the memory, the node is made again from the base's. A view that was made unrecorded stays a
+    constant while the base has the node that it had then, `cut`. In the same way a turned tensor
+    keeps its node.
     """
 
     __slots__ = ("above", "cut", "index", "op", "params", "parent", "recorded", "seen", "turned")
@@ -156,10 +156,10 @@ class Tensor(Carrier):
 class AccumulateGrad(Node):
     """The end of the graph at a leaf: its gradient is added to `variable.grad`.
 
-    The leaf holds the node and the node the leaf, but weakly: a cycle would keep every leaf that a
-    loop makes until Python's collector came by, which recording keeps away. The value of a leaf may
-    have been made of what only a command differentiates: to the program it ends here, the command
-    goes on `under` it.
+    The leaf refers to the node, and the node to the leaf weakly: a cycle would keep every leaf of a
+    loop until Python's collector runs, which recording delays. The value of a leaf may depend on
+    values that only a command differentiates. For the program the graph ends here; the command
+    continues at `under`.
     """
 
     __slots__ = ("_variable",)
@@ -208,17 +208,17 @@ class Number(Tensor):
         return True
 
 
-_WRITTEN = "CopySlices"  # a node of which PyTorch frees how it is done
+_WRITTEN = "CopySlices"  # a node whose function PyTorch frees
 
 
 class OpNode(NodeOfOp):
     """One recorded op.
 
-    `args` are the arguments as the rules want them: what the rules read is kept, of the rest only a
-    `Like`; `data` is the same as plain data, as it was when the op was done. A change in place of
-    one of the `guards`, or of the results that `cells` count, is refused in reverse mode:
-    `versions` tells in which state they were. `whole` is the name of the node that shows in its
-    place, of an op that is made of it and others.
+    `args` are the arguments as the rules need them: values that the rules read, of others only a
+    `Like`. `data` is the same as plain data at the time of the op. Reverse mode refuses a node
+    after a change in place of one of the `guards`, or of the results that `cells` count; `versions`
+    are their versions at the time of the op. `whole` is the name that shows in place of its own, of
+    an op that it is a part of.
     """
 
     __slots__ = ("__weakref__", "cells", "data", "guards", "held", "versions", "whole")
@@ -308,8 +308,8 @@ class OpNode(NodeOfOp):
         return self.op.reaching(mark, self.out, data, self.params, wanted, self.idle())
 
     def _unzeroed(self) -> Sequence[Any]:
-        """The arguments that carry marks through the rules of a linear op: a factor that changes
-        itself may be zero only at this point, so that 1 stands in its place.
+        """The arguments that carry marks through the rules of a linear op. A varying factor may be
+        zero at this point only, so 1 replaces its zeros.
         """
         if self.op.derivatives.batch is None or self.op.derivatives.partials is not None:
             return self.data
@@ -372,7 +372,7 @@ class OpNode(NodeOfOp):
     def check_unchanged(self) -> None:
         """Raise an error if a saved value has been changed in place since."""
         versions: Any = self.versions
-        for x, before in zip(self.guards, versions):  # noqa: B905  # those of the cells come behind
+        for x, before in zip(self.guards, versions):  # noqa: B905  # those of the cells follow
             version = x.version
             if version is not None and version.count != before:
                 raise self._changed(version)
@@ -493,7 +493,7 @@ def shows_another(x: Tensor) -> bool:
 
 
 def node_of(x: Tensor) -> Node | None:
-    """Node of a tensor; of a view whose memory has changed, the node is made anew first."""
+    """The node of a tensor. That of a view is made again if its memory has changed."""
     view = x.view
     if view is not None and x.version is not None and view.seen != x.version.count:
         _renew(x)
@@ -501,7 +501,7 @@ def node_of(x: Tensor) -> Node | None:
 
 
 def _renew(x: Tensor) -> None:
-    """Make the node of a view anew from the base's: like PyTorch's, not by way of other views."""
+    """Make the node of a view again, from the base's node directly, as PyTorch does."""
     assert x.view is not None
     assert x.version is not None
     x.view.seen = x.version.count
@@ -579,7 +579,7 @@ def require_grad(x: Tensor) -> None:
 
 
 def freeze(x: Tensor) -> None:
-    """Let a leaf require no grad any more. A command that differentiates it goes on doing so."""
+    """Let a leaf no longer require grad. A command that differentiates it still does."""
     x.node, x.index = Watchpoint("", x.node, x.index, None), 0
     x.node.visible = False
 
@@ -613,7 +613,7 @@ def forget(x: Tensor) -> None:
 
 
 def apply(op: Recordable, args: Sequence[Any], params: Mapping[str, Any], site: Site | None) -> Any:
-    """Do an op on values of which one at least is a tensor; record it where that is wanted.
+    """Do an op on values, at least one of them a tensor, and record it if one needs a gradient.
 
     Returns:
         A `Number` when every argument is a number, else a `Tensor`; a tuple of them for an op of
@@ -639,7 +639,7 @@ def composed(op: Recordable, args: Sequence[Any], params: Mapping[str, Any]) -> 
     under = [(node_of(a), a.index) if isinstance(a, Tensor) else (None, 0) for a in args]
     out = op.value.body(*args, **params)
     if isinstance(out, Tensor) and out.view is not None and not _lies_on(args, out):
-        out.view = None  # of what nobody else has
+        out.view = None  # nothing else refers to its base
     if not op.tape.folds and op.tape.guards is None:
         return out
     given = {node for node, _ in under if node is not None}
@@ -798,7 +798,7 @@ def asked(
 def evaluated(
     op: Recordable, args: Sequence[Any], params: Mapping[str, Any]
 ) -> tuple[Any, type[Tensor]]:
-    """The op's plain result, a tuple for several, and what it becomes: a number or a tensor."""
+    """The op's plain result, a tuple for several, and its type: `Number` or `Tensor`."""
     kind: type[Tensor] = Number if op.value.number is not None else Tensor
     data = []
     for a in args:

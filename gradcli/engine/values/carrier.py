@@ -24,7 +24,7 @@ class Carrier:
 
     @property
     def recorded(self) -> bool:
-        """True if what is made of it may be differentiated by it again."""
+        """True if its results may be differentiated by it again."""
         return False
 
     @property
@@ -42,19 +42,17 @@ class Carrier:
         """
 
     def undivided(self) -> None:
-        """Take down that a rule gives a part of a sum, whose terms arrays add up in another order:
-        code that is made element by element cannot have it.
+        """Note that a rule returns a part of a sum whose terms arrays add in another order.
+        Scalarized code cannot have the rule.
         """
 
     def plain(self) -> Any:
-        """The plain data that it holds; itself where it holds none."""
+        """The plain data that it holds, or itself if it holds none."""
         return self
 
 
 class Like:
-    """Shape and dtype of a value whose numbers nobody needs: what a rule gets for an argument
-    that its op does not save.
-    """
+    """Shape and dtype of an argument whose values the op does not save, as a rule gets it."""
 
     __slots__ = ("dtype", "shape")
 

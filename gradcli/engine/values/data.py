@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 else:
 
     class _FirstUse:
-        """Stands for NumPy; each attribute is fetched once and kept."""
+        """Imports NumPy at the first use; each attribute is fetched once and kept."""
 
         def __getattr__(self, name: str) -> Any:
             fresh = "numpy" not in sys.modules
@@ -27,7 +27,7 @@ else:
                 numpy.seterr(**_SILENT)
                 from contextlib import suppress
 
-                with suppress(MemoryError):  # where there is room for less, less may do
+                with suppress(MemoryError):  # little memory may still do
                     numpy.empty(_FREED)  # and let go
             value = getattr(numpy, name)
             setattr(self, name, value)
@@ -57,12 +57,12 @@ Data: TypeAlias = Any
 """A Python float, int or bool, or a NumPy array."""
 
 NUMBERS = frozenset({float, int, bool})
-SCALARS = NUMBERS | {type(None)}  # None stands for an argument left out
+SCALARS = NUMBERS | {type(None)}  # None is an omitted argument
 INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
 _DTYPES = {float: "float64", int: "int64", bool: "bool"}
-# The C library asks the system for each large array anew, and gives back what is free at the end of
-# its heap, until an array of this size has been let go: from then on it keeps 64 MB for the next.
-# The pages of an array that is never written are never there.
+# The C library requests each large array from the system and returns free memory at the end of
+# its heap, until an array of this size has been freed: from then on it keeps 64 MB for the next.
+# The pages of an array that is never written take no memory.
 _FREED = 33_000_000 // 8
 _SILENT = dict.fromkeys(("divide", "over", "under", "invalid"), "ignore")
 _DEFAULT = {"divide": "warn", "over": "warn", "under": "ignore", "invalid": "warn"}
@@ -116,7 +116,7 @@ def is_floating(x: Data) -> bool:
 
 
 def plain(x: Any) -> Data:
-    """Plain data of what a NumPy function returned: its 0-d float64, int64 and bool as numbers.
+    """Plain data from the result of a NumPy function: 0-d float64, int64 and bool as numbers.
 
     Views and other dtypes of the language stay arrays; others yet become int64 or float64.
     """
@@ -134,7 +134,7 @@ def plain(x: Any) -> Data:
 
 
 USUAL = frozenset("dl?")
-"""NumPy's letters of the dtypes that Python's numbers stand for."""
+"""NumPy's letters of the dtypes of Python's numbers."""
 
 _CHARS = {
     "d": "float64",

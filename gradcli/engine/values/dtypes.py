@@ -55,8 +55,8 @@ _OF_DEFAULT = frozenset({"float", "FloatTensor"})
 
 
 def dtype_name(dtype: Any) -> str | None:
-    """Name of the dtype that was asked for, None for none: a `DType`, or the built-in function
-    `float`, `int` or `bool`, which stand for the default dtype, int64 and bool.
+    """Name of a requested dtype, None for none. It is given as a `DType`, or as a built-in
+    function: `float` is the default dtype, `int` int64 and `bool` bool.
     """
     if dtype is None:
         return None

@@ -1,8 +1,8 @@
 """The groups of an op's entry, one for each kind of caller.
 
 Each group is a class. Its annotated fields are keywords of an entry, with their defaults; its
-`__init__` computes further fields from keywords. The groups stand in this room because the tape
-reads them and must not import the ops.
+`__init__` computes further fields from keywords. The groups are defined here because the tape reads
+them and must not import the ops.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Names: TypeAlias = Sequence[str] | Mapping[str, Sequence[str]]
 
 
 class Group:
-    """A part of an entry: a field holds what the entry gives, else its default."""
+    """A part of an entry: each field has the entry's value, else its default."""
 
     _defaults: ClassVar[dict[str, Any]]
 
@@ -35,7 +35,7 @@ class Group:
 
 
 class Value(Group):
-    """How the value of an op is computed: asked by runs, derivative rules and compiled code.
+    """The computation of an op's value: asked by runs, derivative rules and compiled code.
 
     Fields:
         number: the value on Python numbers; None if there is none without NumPy.
@@ -171,7 +171,7 @@ class Static(Group):
 
     Fields:
         shape: from the shapes of the arguments (and the parameters) to the shape of the result, or
-            to a list of shapes for several results; None: what the arguments broadcast to.
+            to a list of shapes for several results; None: the arguments' broadcast shape.
         dtype: rule for the dtype of the result, see `promotion`; for several results one rule for
             all, or a list.
         fields: names of the results if there are several ("values", "indices").
@@ -190,7 +190,7 @@ class Memory(Group):
     """The memory of results: asked by the tape and by the compiler.
 
     Fields:
-        view: the result lies on its first argument's memory wherever it can; otherwise results have
+        view: the result shares its first argument's memory if possible; otherwise results have
             memory of their own.
         inplace: the op has a twin `name_` that changes its first argument.
         turned: the op, a view, has a twin `name_` by which a tensor itself shows its memory so:
@@ -222,22 +222,22 @@ class Memory(Group):
 
 
 class Host(Group):
-    """How a built-in works on the program's own values: asked by calls, `check` and the compiler.
+    """A built-in on the program's own values: asked by calls, `check` and the compiler.
 
     Fields:
         call: the function, `call(session, *args, **params)`, see `host`; None for all other ops.
         part: the part of the session that the function gets in its place, such as `random`.
-        traced: what a host writes down if numbers among its arguments are known only when code
+        traced: records a host's steps if numbers among its arguments are known only when code
             runs, `traced(code, *args, **params)` with a `Tracing` in the session's place.
-        on_items: what the op does to the items of a list, tuple or range,
-            `on_items(session, items, params, site)`; it gives None if they are to become a tensor.
-        gathers: goes through the whole of an iterator before anything else, so that a list may
-            stand for a generator.
+        on_items: the op on the items of a list, tuple or range,
+            `on_items(session, items, params, site)`; returns None if they must become a tensor.
+        gathers: consumes all of an iterator before anything else, so that a list may
+            replace a generator.
         any_name: takes arguments by any name, as the dictionary `named`.
         keeps: its arguments, or its result for them, may be used later on; true by default if it
             makes the derivative of a function.
         pure: depends on nothing but its arguments and changes nothing.
-        sees: its result or effect depends on what has been recorded; true for hosts, unless they
+        sees: its result or effect depends on recorded values; true for hosts, unless they
             work by ops or say otherwise.
         transform: makes the derivative of a function: "scalar" of one whose value is a single
             number, "any" of others, too.

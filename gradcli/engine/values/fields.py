@@ -24,4 +24,4 @@ class Named(Fields):
 
 
 VIEWS: tuple[type, ...] = (type({}.keys()), type({}.values()), type({}.items()))
-"""The types of what shows the keys, the values or the pairs of a dictionary."""
+"""The types of views of a dictionary's keys, values or pairs."""

@@ -12,8 +12,8 @@ from gradcli.limits import DEFAULT, MOST_CALLS, OPTIONS, Limits
 from gradcli.machine import free, resident
 
 _ITEM = 8  # bytes of a float64, of a reference in a list
-_LARGE = 1 << 23  # bytes; what is smaller is seen by who looks now and then
-_SMALL = 1 << 16  # bytes; what is smaller is never looked at before
+_LARGE = 1 << 23  # bytes; the watchdog sees smaller ones in time
+_SMALL = 1 << 16  # bytes; smaller ones are not checked beforehand
 
 
 _ENDLESS = 2**62
@@ -24,7 +24,7 @@ class Counters:
     (`depth`): numbers that code of any kind can count down.
 
     Args:
-        limits: What it may take.
+        limits: The limits of the run.
         patience: Called wherever steps begin; returns how many more may follow. May be None.
     """
 
@@ -81,7 +81,7 @@ class Meter:
             self._begin()
 
     def _begin(self) -> int:
-        """Count from now on; a share of what is free is of what is so at the first look."""
+        """Count memory from now on. A share is one of the memory that is free now."""
         memory = self.limits.memory
         self._base = resident()
         self._most = memory if type(memory) is int else int(memory * free())
@@ -150,7 +150,7 @@ def check_memory(size: Sequence[int], item: int = _ITEM) -> None:
 
 
 def check_items(count: int, item: int = _ITEM) -> None:
-    """Refuse so many items of a list or tuple, of so many bytes each, if they do not fit into
+    """Refuse a list or tuple of `count` items, each of `item` bytes, if it does not fit into
     memory.
     """
     if count * item >= _SMALL:
@@ -158,7 +158,7 @@ def check_items(count: int, item: int = _ITEM) -> None:
 
 
 def check_text(length: int) -> None:
-    """Refuse a text of so many characters if it does not fit into memory."""
+    """Refuse a text of `length` characters if it does not fit into memory."""
     if length >= _SMALL:
         _take(length, f"a text of {length:,} characters")
 
@@ -191,11 +191,11 @@ def _are(left: int) -> str:
 
 
 def check_work(size: Sequence[int], name: str) -> None:
-    """Refuse to go through a view of more elements than memory could hold: it takes no memory, and
-    for ever.
+    """Refuse to read a view with more elements than memory could hold: it takes no memory, but
+    would take forever.
 
     Raises:
-        LimitError: If it has so many.
+        LimitError: If it has more.
     """
     count = math.prod(size)
     found = meter()

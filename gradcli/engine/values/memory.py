@@ -1,4 +1,4 @@
-"""The memory of results and the order of their elements, as in PyTorch, whatever NumPy does.
+"""Memory of results and the order of their elements, as in PyTorch.
 
 The result of an op whose entry says `view` shares the memory of its first argument if possible. Any
 other result has memory of its own, with its elements in the order that the entry's `layout` gives.

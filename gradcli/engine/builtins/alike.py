@@ -1,4 +1,4 @@
-"""New tensors of the dtype of another, tensors of a dtype by name, and what a tensor is."""
+"""New tensors of the dtype of another, tensors of a dtype by name, and type tests."""
 
 from __future__ import annotations
 

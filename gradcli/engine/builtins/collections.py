@@ -1,4 +1,4 @@
-"""Python's lists, tuples, sets and dictionaries, and what goes through them."""
+"""Python's lists, tuples, sets and dictionaries, and functions on iterables."""
 
 from __future__ import annotations
 
@@ -188,7 +188,7 @@ next_: Op = python_host(
 
 
 def _is_gone_through(value: Any) -> bool:
-    """True if a value is gone through as Python does; a list of lists is a tensor."""
+    """True if a value is iterated as in Python; a list of lists is a tensor."""
     if type(value) is list:
         return not (value and all(type(item) is list for item in value))
     return value is not None and not isinstance(value, Tensor) and type(value) not in NUMBERS

@@ -56,7 +56,7 @@ def check_device(device: Any) -> None:
 
 
 def inferred(known: Statics, shape: Any, dtype: Any, options: Mapping[str, Any]) -> Any:
-    """A new tensor of that shape, as far as it is known, with the options."""
+    """A new tensor of that shape, if it is known, with the options."""
     leaf = known.static(options.get("requires_grad", False))
     return known.made(shape, known.dtype(options.get("dtype"), dtype), leaf)
 
@@ -310,7 +310,7 @@ def _full_like(session: Any, like: Any, value: Any, **options: Any) -> Tensor:
 
 
 def laid_as(made: Tensor, like: Any) -> Tensor:
-    """A new tensor with its elements in memory as those of another lie."""
+    """A new tensor whose elements have the order in memory of another's."""
     if made.ndim:
         made.data = memory.as_first(made.data, [data_of(like)])
     return made

@@ -21,7 +21,7 @@ FAMILY = 344, "Trees of values"
 
 
 def _parts(tree: Tree) -> list[Any] | None:
-    """The values in a tree, those of dictionaries in the order of their keys; None for a leaf."""
+    """The items of a tree node, of a dictionary in the order of its keys; None for a leaf."""
     if type(tree) is dict:
         return [tree[key] for key in sorted(tree, key=str)]
     return [*tree] if isinstance(tree, (list, tuple)) else [] if tree is None else None

@@ -91,8 +91,8 @@ def erfcx(x: Any, m: Any) -> Any:
 def erfc_ratio(x: Any, m: Any, n: int = 1) -> Any:
     """Ratio of the n-fold integral of erfc from x to infinity to the (n - 1)-fold one, n from 1 on.
 
-    With it the derivatives of erfcx and of log(erfc), which their formulas make of differences
-    between nearly equal numbers, are products: erfcx' = -2 erfcx erfc_ratio(1).
+    With it the derivatives of erfcx and of log(erfc) are products: erfcx' = -2 erfcx erfc_ratio(1).
+    Their usual formulas subtract nearly equal numbers.
     """
     if n == 1:
         return pieces(x, m, (0.0, _HUGE), (_ratio_below, _ratio_near, lambda x, m: 0.5 / x))

@@ -81,7 +81,7 @@ def folded(name: str, x: Data, **where: Any) -> Data:
 
 
 def add_at(zeros: Data, places: Any, values: Data) -> None:
-    """Add values to the places of an array of zeros, to each as often as it is named."""
+    """Add values to elements of an array of zeros; an index may occur several times."""
     if zeros.dtype.kind == "i":
         size = np.zeros(zeros.shape)
         np.add.at(size, places, np.abs(np.asarray(values, np.float64)))

@@ -10,8 +10,8 @@ _WORD = 2**64
 
 
 class _Key(np.random.bit_generator.ISeedSequence):
-    """A seed as the key of Philox, as it is: NumPy would hash it first, which takes longer than all
-    else.
+    """A seed as the key of Philox, unhashed: NumPy would hash it first, which takes longer than
+    everything else.
     """
 
     def __init__(self, seed: int) -> None:

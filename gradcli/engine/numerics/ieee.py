@@ -27,7 +27,7 @@ _exp, _log, _sqrt, _pow, _fmod = math.exp, math.log, math.sqrt, math.pow, math.f
 
 
 def whole(r: Num) -> Num:
-    """An integer result, checked to be in 64 bits; a float as it is."""
+    """An integer result, checked to fit in 64 bits; a float unchanged."""
     if type(r) is float or INT64_MIN <= r <= INT64_MAX:
         return r
     raise overflow()
@@ -75,7 +75,7 @@ def div(x: Num, y: Num, rounding_mode: str | None = None) -> Num:
 
 
 def check_rounding(mode: Any) -> None:
-    """Refuse what is not a way of rounding a quotient."""
+    """Refuse an unknown rounding mode of a quotient."""
     if not isinstance(mode, str) or mode not in ("trunc", "floor"):
         raise run_error(
             "bad-argument", f"`rounding_mode` is None, 'trunc' or 'floor', got {describe(mode)}"

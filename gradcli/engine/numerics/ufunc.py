@@ -1,7 +1,7 @@
 """NumPy's element-wise functions with PyTorch's dtypes and our errors.
 
-Functions made here are the `array` values of element-wise ops. Each fetches what it needs of NumPy
-when it is called, so that a family is cheap to import.
+Functions made here are the `array` values of element-wise ops. Each looks up NumPy when it is
+called, so that importing a family is cheap.
 """
 
 from __future__ import annotations

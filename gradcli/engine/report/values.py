@@ -13,7 +13,7 @@ from gradcli.results import Binding
 
 
 def is_data(value: Any) -> bool:
-    """True for data, False for functions and the like."""
+    """True for data, False for functions and other objects."""
     if isinstance(value, (list, tuple, set)):
         return all(map(is_data, value))
     if isinstance(value, dict):
@@ -22,7 +22,7 @@ def is_data(value: Any) -> bool:
 
 
 def is_finite(value: Any) -> bool:
-    """True if a value holds neither nan nor infinity; text and the like do not."""
+    """True if no number in a value is nan or infinite; text and functions have none."""
     if type(value) is float:  # most are
         return value - value == 0
     if isinstance(value, dict):

@@ -103,7 +103,7 @@ def dtype_of(x: Any) -> str:
 
 
 def holds_finite(data: Data) -> bool:
-    """True if plain data holds neither nan nor infinity; what is no data does not."""
+    """True if plain data, or any other value, holds neither nan nor infinity."""
     if type(data) in NUMBERS:
         return bool(data - data == 0)
     return not hasattr(data, "dtype") or not is_floating(data) or bool(np.isfinite(data).all())

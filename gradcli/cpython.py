@@ -18,7 +18,7 @@ are made to free, print or compare a deeply nested list.
 _USUAL = 1000
 """Python's own limit on nested calls."""
 
-_limits: list[int] = []  # Python's limit, then those of the rooms that are open, in any thread
+_limits: list[int] = []  # Python's limit, then those of the open rooms of all threads
 _changing = allocate_lock()
 
 

@@ -38,7 +38,7 @@ def _read(path: Path) -> tuple[Source, ast.Module, Names]:
 
 
 def package(path: Path) -> str:
-    """The module whose names are those of a file: PyTorch's, or Python's that lessons use."""
+    """The module that provides the names of a file: PyTorch's, or Python's."""
     room, *parts = path.relative_to(HOUSE).parts[:-1]
     return ".".join(("torch", *parts) if room == "library" else parts)
 

@@ -121,8 +121,8 @@ def check_source(
 def ops_text(
     source: Source, given: Mapping[str, Any], wrt: str | Sequence[str] | None = None
 ) -> str:
-    """The program of ops that a text becomes, as text, with what is known of each instruction. It
-    is empty if the program is refused. Arguments as of `check_source`.
+    """The program of ops of a text, as text, with the known facts of each instruction. It is empty
+    if the program is refused. Arguments as of `check_source`.
     """
     try:
         return load_source(source, frozenset(given)).listing(given, wrt=wrt)
@@ -138,8 +138,8 @@ def stage_text(
     of: str | None = None,
     mode: str = "auto",
 ) -> str:
-    """The text of a stage that a program goes through on its way to code. Arguments as of
-    `Program.stage` and `check_source`.
+    """The text of a stage of compiling a program. Arguments as of `Program.stage` and
+    `check_source`.
 
     Raises:
         ProgramError: If there is no such stage; the message says why.
@@ -178,8 +178,8 @@ def operation(name: str) -> Operation:
 
 
 def search(text: str) -> tuple[Operation, ...]:
-    """The built-in operations that a text asks for: the one of that name, those of a sign such as
-    `**`, or all in whose names, family or meaning each of its words stands.
+    """The built-in operations that match a text: the one of that name, those of a sign such as
+    `**`, or all whose names, family or meaning contain each of its words.
 
     Raises:
         UsageError: If there is none.
@@ -227,7 +227,7 @@ def constant(text: str, name: str, before: str) -> Given:
     Args:
         text: The expression.
         name: What gets the value.
-        before: What stands before it in the argument, such as `x=`.
+        before: The text before it in the argument, such as `x=`.
 
     Raises:
         InputError: If it is none.

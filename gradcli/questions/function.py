@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 class Function:
     """Value and derivative of a program's result, by code that is made once.
 
-    It is called with the values of the names that it is differentiated by along the last axis, one
-    each, of a tensor its elements, and with those of other inputs by their names. An axis in front
-    is one of many points: any argument may have it, what does not is the same for all. Several
-    threads may call it at once.
+    It is called with the values of the names that it is differentiated by. They lie along the last
+    axis: one for each name, or for each element of a tensor. Other inputs are keywords. A further
+    axis in front counts points; an argument without it is the same for all points. Several threads
+    may call it at once.
 
     Fields:
         names: The names that it is differentiated by, in their order.
@@ -172,7 +172,7 @@ class Function:
 
 
 def declared(i: Input) -> tuple[int, ...]:
-    """The shape of an input, as it is declared; where that tells nothing it is a number."""
+    """The declared shape of an input; one without a declared shape is a number."""
     sizes = None if i.type is None else i.type[1]
     if sizes is not None:
         known = tuple(size for size in sizes if isinstance(size, int))
@@ -193,7 +193,7 @@ def _built(x: Operand | None, body: Sequence[Instruction]) -> tuple[int, ...]:
 
 
 def _flat(part: Any, head: tuple[int, ...], size: int, behind: bool) -> Any:
-    """A derivative by a name with its elements along the last axis, behind those of the value."""
+    """A derivative by a name. The name's elements are the last axis, after those of the value."""
     if behind:
         return part.reshape(*head, size)
     return np.moveaxis(part.reshape(size, *head), 0, -1)

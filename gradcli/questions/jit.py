@@ -26,16 +26,16 @@ if TYPE_CHECKING:
 Question: TypeAlias = Callable[[Loaded, Request], Any]
 Key: TypeAlias = tuple[Any, ...]
 
-_WORTH = 0.06  # seconds that making code takes, whatever the program
+_WORTH = 0.06  # assumed seconds of compiling any program
 _EACH = 0.001  # and for each of its instructions
-_ROWS = 3  # questions that are interpreted in any case, of which the first finds nothing at hand
-_RUNS = 20  # runs of a check that are
+_ROWS = 3  # questions that are always interpreted; the first also fills caches
+_RUNS = 20  # runs of a check that are always interpreted
 _SOON = 1.0  # seconds to a limit on time within which nothing is compiled
 _FEW = 2_000  # turns of loops and calls for which nothing is compiled if there may be no more
 
 
 class Jit:
-    """The code of one program, by what is asked of it."""
+    """The code of one program, by question."""
 
     def __init__(self, loaded: Loaded) -> None:
         self._loaded = loaded
@@ -45,7 +45,7 @@ class Jit:
 
     @cached_property
     def _has_loops(self) -> bool:
-        """True if nobody knows before how long a run takes."""
+        """True if the length of a run is unknown beforehand."""
         return any(isinstance(i, (For, While)) for i in everything(self._loaded.program))
 
     @cached_property
@@ -77,7 +77,7 @@ class Jit:
         made = self._made(key, question, request)
         if not isinstance(made, Diagnostic):
             if made.lowered.draws and request.options.seed is None:
-                seed = int.from_bytes(os.urandom(8))  # of which the interpreter draws the same
+                seed = int.from_bytes(os.urandom(8))  # the interpreter draws the same from it
                 request = request.changed(options=request.options.changed(seed=seed))
             return self._by_code(made, question, request)
         if when == "always":
@@ -113,8 +113,8 @@ class Jit:
     def perturbed(
         self, request: Request, order: int, count: int, seconds: float
     ) -> Perturbed | None:
-        """The code for a check of derivatives, if there is to be any after so many runs, which
-        took so long.
+        """The code for a check of derivatives, or None if interpreting is cheaper after `count`
+        runs in `seconds`.
 
         Raises:
             ProgramError: If it is always to be code, and cannot.

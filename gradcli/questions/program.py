@@ -112,7 +112,7 @@ class Program:
             **named: More values by name.
 
         Raises:
-            GradError: Of the kind of what went wrong.
+            GradError: Of the kind of the failure.
         """
         from gradcli.questions.answers.run import run
 
@@ -140,7 +140,7 @@ class Program:
             **named: More values by name.
 
         Raises:
-            GradError: Of the kind of what went wrong.
+            GradError: Of the kind of the failure.
         """
         from gradcli.questions.answers.gradient import gradient
 
@@ -184,7 +184,7 @@ class Program:
             **named: More values by name.
 
         Raises:
-            GradError: Of the kind of what went wrong.
+            GradError: Of the kind of the failure.
         """
         from gradcli.questions.answers.product import jvp
 
@@ -243,8 +243,8 @@ class Program:
         **named: Any,
     ) -> HvpResult:
         """Value, gradient, and the product of the Hessian with a direction. Arguments as of
-        `hessian` and, for the direction, of `jvp`; `wrt` names the rows of the product that are
-        wanted, without it those that `grad` gives and those of the direction.
+        `hessian` and, for the direction, of `jvp`. `wrt` names the wanted rows of the product;
+        without it these are the names of `grad` and those of the direction.
         """
         from gradcli.questions.answers.product import hvp
 
@@ -272,7 +272,7 @@ class Program:
             **asked: What else the method is asked.
 
         Raises:
-            GradError: Of the kind of what went wrong.
+            GradError: Of the kind of the failure.
         """
         from gradcli.questions.answers.several import several
 
@@ -295,9 +295,9 @@ class Program:
         options: Options | None = None,
         **named: Any,
     ) -> GraphResult:
-        """The graph that the run recorded, with values and derivatives. Arguments as of `grad`;
-        without a result it is that of what `backward` was called on last. `detailed` says, of a
-        graph, which nodes need details.
+        """The graph that the run recorded, with values and derivatives. Arguments as of `grad`.
+        Without a result, it is the graph of the tensor that `backward` was called on last.
+        `detailed` returns the nodes of a graph that need details.
         """
         from gradcli.questions.answers.graph import graph
 
@@ -350,7 +350,7 @@ class Program:
             **named: More values by name.
 
         Raises:
-            GradError: Of the kind of what went wrong.
+            GradError: Of the kind of the failure.
         """
         from gradcli.questions.answers.plot import plot
 
@@ -398,8 +398,8 @@ class Program:
         wrt: str | Sequence[str] | None = None,
         **named: Any,
     ) -> str:
-        """The program of ops as text, a line an instruction, with what is known of its result
-        before a run. Arguments as of `check`.
+        """The program of ops as text, one line for each instruction, with the known facts of its
+        result. Arguments as of `check`.
         """
         from gradcli.questions.answers.check import listing
 
@@ -463,7 +463,7 @@ class Program:
 
         Args:
             name: The method that asks it.
-            given: Values of the inputs, as those of the others are: numbers, or of their shapes.
+            given: Values of the other inputs: numbers, or tensors of their shapes.
             options: How to run.
             **asked: What else the method is asked.
         """

@@ -30,7 +30,7 @@ def check(loaded: Loaded, request: Request) -> CheckResult:
 
 
 def listing(loaded: Loaded, request: Request) -> str:
-    """The program of ops as text, with what is known of the result of each instruction."""
+    """The program of ops as text, with the known facts of each instruction's result."""
     program = loaded.program
     varying = _varying(loaded, request)
     asked = () if request.wrt is None else varying
@@ -45,7 +45,7 @@ def listing(loaded: Loaded, request: Request) -> str:
 
 
 def _varying(loaded: Loaded, request: Request) -> list[str]:
-    """The names that would be differentiated; what is asked for must be there."""
+    """The names that would be differentiated; requested names must exist."""
     program, wrt, of = loaded.program, request.wrt, request.of
     check_names(request.inputs, program)
     if of is not None and of not in program.names:

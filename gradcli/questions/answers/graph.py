@@ -67,8 +67,8 @@ def graph(loaded: Loaded, request: Request, detailed: Detailed = nowhere) -> Gra
 
 
 def subject(loaded: Loaded, done: Done, request: Request) -> Subject:
-    """The value to show: that of --of, else the program's result. If the result is not recorded,
-    what `backward` was called on last, or the last name that holds what is recorded.
+    """The value to show: that of --of, else the program's result. If the result is not recorded, it
+    is the tensor that `backward` was called on last, or the last name with a recorded value.
     """
     passed = done.session.passes.subject is not None
     if request.of is not None or _is_made(done.result, or_leaf=not passed):
@@ -86,7 +86,7 @@ def subject(loaded: Loaded, done: Done, request: Request) -> Subject:
 
 
 def _is_made(value: Any, *, or_leaf: bool) -> bool:
-    """True if a value was made by what is recorded, or is a leaf."""
+    """True if a value is the result of a recorded op, or of a leaf if `or_leaf`."""
     if type(value) is list:
         return any(_is_made(item, or_leaf=or_leaf) for item in value)
     node = node_of(value) if isinstance(value, Tensor) else None
@@ -121,7 +121,7 @@ def graph_of(loaded: Loaded, done: Done, about: Subject, detailed: Detailed = no
 
 
 def nothing_recorded(what: str) -> RunError:
-    """The error where what is asked for needs a graph, and there is none."""
+    """The error for a request that needs a graph where there is none."""
     message = f"the result depends on nothing that is differentiated: there is no {what}"
     help = "name an input with --wrt, or make a leaf by `tensor(..., requires_grad=True)`"
     return RunError(Diagnostic("nothing-recorded", message, help=help))

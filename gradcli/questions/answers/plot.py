@@ -42,9 +42,9 @@ def plot(
         over: The input.
         at: Its values, in order.
         of: The names of the results, None for that of the program.
-        options: How to run; what the program prints is dropped.
+        options: How to run; printed text is dropped.
         source: The program's text.
-        ops: What it was lowered to.
+        ops: The ops program.
     """
     if over not in program.inputs:
         known = f"its inputs are {', '.join(program.inputs)}" if program.inputs else None
@@ -227,12 +227,12 @@ def _halved(a: Point, b: Point, change: Change, ask: Callable[[float], Pair]) ->
     return _break(at, width, max(abs(a[1][0]), abs(b[1][0])), ask)
 
 
-_KEPT = 0.2  # of a change: that of what is smooth gets half as much each time
+_KEPT = 0.2  # of a change: each halving halves the change of a smooth function
 
 
 def _break(at: float, width: float, most: float, ask: Callable[[float], Pair]) -> Break | None:
-    """The kink at a point, by what is beside it in an interval of some width; a pole is a jump
-    between infinities. None if it is none after all.
+    """The kink at a point, from values and slopes beside it in an interval of a width; a pole is a
+    jump between infinities. None if there is no kink.
     """
     step = 1e-6 * width
     (value, slope), (other, further) = ask(at - step), ask(at + step)

@@ -1,4 +1,4 @@
-"""A run of the program: what it gives and prints."""
+"""A run of the program: its values and its printed text."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ _NO_GRAPH = ("nothing-recorded", "no-result")
 
 
 def _without_graph(loaded: Loaded) -> Diagnostic:
-    """The warning that a run has no graph, which is no reason to withhold what it gave."""
+    """The warning that a run has no graph; its other results are still given."""
     result = loaded.program.result
     return Diagnostic(
         "nothing-recorded",

@@ -71,7 +71,7 @@ def trace(loaded: Loaded, request: Request, every: bool) -> TraceResult:
 
 
 def _unfinished(error: RunError, source: Source) -> Diagnostic:
-    """The warning of a pass back that ends where what it needs was changed since.
+    """The warning of a backward pass that ends at a saved value that was changed since.
 
     Raises:
         RunError: If it is refused for any other reason.
@@ -92,7 +92,7 @@ def _unfinished(error: RunError, source: Source) -> Diagnostic:
 
 
 def _observed(loaded: Loaded, request: Request) -> tuple[Steps, LinearizedRun]:
-    """A run that keeps what it records, by the names that it is differentiated by and no others."""
+    """A run that keeps recorded values, differentiated by the watched names only."""
     watch = loaded.watch(request)
     steps = Steps(loaded.source)
     done = loaded.execute(request.inputs, request.options, watch.keeping(), steps)
@@ -326,7 +326,7 @@ def _not_kept(order: Sequence[Node]) -> dict[Node, Any]:
 
 
 def _is_same(node: Node) -> bool:
-    """True if a node only hands on the value of another, which stands for it in the trace."""
+    """True if a node only passes on the value of another, which replaces it in the trace."""
     return isinstance(node, (CompositeNode, Watchpoint, AccumulateGrad)) and bool(node.edges)
 
 

@@ -1,4 +1,4 @@
-"""An input of a program as it is declared."""
+"""Inputs as programs declare them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def declared(
     *,
     has_default: bool,
 ) -> Declared:
-    """An input as it is declared at a place."""
+    """The declaration of an input at a place."""
     element, sizes = type or ("", None)
     written = "" if sizes is None else f"[{', '.join(map(_size, sizes))}]"
     text = source.text[span.start : span.end]

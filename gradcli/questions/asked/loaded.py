@@ -79,8 +79,8 @@ class Loaded:
         return names_recorded(self.program)
 
     def watch(self, request: Request) -> Watch:
-        """The names that a run watches for a request: those of its tangents and of `wrt`, or where
-        it has none the candidates.
+        """The names that a run watches for a request: those of its tangents and of `wrt`, or the
+        candidates if it has no `wrt`.
         """
         along = self.along(request)
         if request.wrt is None:
@@ -103,8 +103,8 @@ class Loaded:
         plots: Any = None,
         **more: Any,
     ) -> Done:
-        """Run the program once. The observer sees every step; `moved` data takes the place of what
-        names hold, `plots` draws, `more` is for the `Session`.
+        """Run the program once. The observer sees every step; `moved` data replaces the values of
+        names, `plots` draws, `more` is for the `Session`.
         """
         check_names(inputs, self.program)
         check_complete(inputs, self.program)
@@ -155,7 +155,7 @@ class Loaded:
         return name, value
 
     def tensor(self, done: Done, value: Any, of: str | None) -> Any:
-        """A list that is a result as a tensor, anything else as it is.
+        """A list that is a result as a tensor; any other value unchanged.
 
         Raises:
             RunError: If the list is none, with the place of the result.
@@ -190,7 +190,7 @@ class Loaded:
         return (self.source, result.span) if of is None and result is not None else (None, None)
 
     def passing(self) -> Quiet:
-        """A pass of the command: what it refuses gets a place in the program."""
+        """A pass of the command: its errors get a place in the program."""
         return _Passing(self)
 
     def placed(self, error: Exception) -> Exception:

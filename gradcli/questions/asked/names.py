@@ -17,8 +17,8 @@ class Watch:
     Fields:
         names: The names.
         requested: Those of them that the user has named, in their order.
-        infers: Whether those that `inferred` gives count, too.
-        keep: Whether the run keeps values.
+        infers: True if those of `inferred` count, too.
+        keep: True if the run keeps values.
     """
 
     def __init__(
@@ -64,10 +64,10 @@ def watchable(program: Program) -> list[str]:
 
 
 def candidates(program: Program) -> list[str]:
-    """The names to infer from where none is requested; the run tells which of them count.
+    """The names to infer from if the user names none; the run tells which of them count.
 
-    The params; if there are none, the inputs that are not int or bool; if none, what the top level
-    holds.
+    The params; if there are none, the inputs that are not int or bool; if there are none, the
+    top-level values that can be differentiated.
     """
     params = [i.name for i in program.inputs if i.kind == "param"]
     inputs = [
@@ -124,7 +124,7 @@ def inferred(program: Program, watched: WatchedNames) -> list[str]:
 
 
 def unknown_output(of: str, known: Sequence[str]) -> UsageError:
-    """The error that `--of` names what is not there."""
+    """The error for a name of `--of` that does not exist."""
     return _unknown(f"--of names `{of}`, which the program does not have", of, known)
 
 

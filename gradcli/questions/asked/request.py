@@ -30,7 +30,7 @@ class Options:
         kinks: Whether the result lists operations that were evaluated at a kink.
         compile: When the program is compiled: "auto", "always" or "never".
         remark: Receives notes about compiling.
-        plots: Draws what the program plots, in `run` alone.
+        plots: Draws the program's plots, in `run` alone.
         patience: Gives, wherever steps begin, how many further ones are interpreted.
     """
 

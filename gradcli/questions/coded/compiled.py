@@ -88,7 +88,7 @@ class Many:
             return None
 
     def result(self, numbers: Sequence[Any]) -> Any:
-        """The answer that numbers are."""
+        """The answer from its numbers."""
         return self._prepared.result(self._prepared.grouped(numbers))
 
 
@@ -96,9 +96,9 @@ class Compiled:
     """Code for one question.
 
     Fields:
-        lowered: the question, lowered to a typed program.
-        is_whole: whether tensors are values of the program, each as one.
-        remark: what is said of it to one who wants to know.
+        lowered: the question as a typed program.
+        is_whole: true if tensors are single values of the typed program.
+        remark: a note about it for `verbose`.
     """
 
     def __init__(self, loaded: Loaded, lowering: type[Lowered], request: Request) -> None:
@@ -168,7 +168,7 @@ class Compiled:
         return needed > found.large and needed > found.left
 
     def _more(self, request: Request) -> list[Any] | None:
-        """The numbers of what is asked; None if they are not of the program's shapes."""
+        """The numbers of the request; None if they do not have the program's shapes."""
         try:
             return [*self.lowered.more(request)]
         except Left:
@@ -283,7 +283,7 @@ class Compiled:
 
     @property
     def types(self) -> list[type]:
-        """The types of the numbers that an answer is made of, those of an array one by one."""
+        """The types of the numbers of an answer; for an array, of each element."""
         return [
             type_
             for dtype, shape in self._results
@@ -291,7 +291,7 @@ class Compiled:
         ]
 
     def grouped(self, numbers: Sequence[Any]) -> list[Any]:
-        """Numbers of whatever types as numbers and arrays of them."""
+        """Numbers of any types, as numbers and arrays of them."""
         found, start = [], 0
         for _, shape in self._results:
             end = start + math.prod(shape)
@@ -397,8 +397,8 @@ def _first_loop(block: Block) -> Loop | None:
 def coded(
     loaded: Loaded, lowering: type[Lowered], request: Request, make: Callable[[Program], Code]
 ) -> tuple[Lowered, Code]:
-    """A question, lowered, and what is made of its typed program, which has tensors element by
-    element, else as arrays.
+    """A question, lowered, and `make` of its typed program. Its tensors are scalarized if possible,
+    else arrays.
 
     Raises:
         NotCompilable: If nothing can be made of either.

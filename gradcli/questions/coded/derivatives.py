@@ -39,9 +39,7 @@ Result = TypeVar("Result")
 
 
 class LoweredDerivatives(Lowered):
-    """Base of what is asked of derivatives: a float, or a list or tuple of floats, and the names
-    that it is differentiated by.
-    """
+    """Base of questions about derivatives: of a float, or a list or tuple of floats, by names."""
 
     def __init__(self, loaded: Loaded, request: Request, tensors: Tensors) -> None:
         program = loaded.program
@@ -80,16 +78,14 @@ class LoweredDerivatives(Lowered):
         self.program = final(self.derived(plain, request), self.seeds(request))
 
     def names_of(self, loaded: Loaded, request: Request) -> tuple[Sequence[str], Sequence[str]]:
-        """The names that are watched, and those of them that the user has named."""
+        """The watched names, and those of them that the user has named."""
         if request.wrt is None:
             return candidates(loaded.program), ()
         found = requested(loaded.program, request.wrt)
         return found, found
 
     def derived(self, program: Program, request: Request) -> Program:
-        """The program with the derivatives among its results, behind those of the program: the
-        value and the points.
-        """
+        """The program with the derivatives as results, after the value and the points."""
         raise NotImplementedError
 
     @property
@@ -135,7 +131,7 @@ class LoweredDerivatives(Lowered):
         return tuple(range(self.width))
 
     def weights(self, request: Request) -> Sequence[float | None]:
-        """The weight of the result, or one of each item of a list; None of what a request has."""
+        """The weight of the result, or of each item of a list; None if each request has its own."""
         if request.cotangent is not None:
             return [None] * self.width
         if self.shape:
@@ -242,8 +238,8 @@ def _points(made: Specialized, name: str) -> Sequence[Value]:
 
 
 def _with_points(made: Specialized, points: Sequence[Value]) -> tuple[Program, Sequence[float]]:
-    """A program with the points among its results. Constants that are points, or may be of another
-    question, are further inputs: what is computed from them is no constant.
+    """A program with the points among its results. Constants that are points, or may differ in
+    another question, become inputs, so that nothing folds them.
     """
     body: list[Instruction] = []
     program, known = made.program, [*points, *made.points.values()]
@@ -298,14 +294,14 @@ def _hold_rules(program: Program, points: Sequence[Value]) -> None:
 
 
 def shaped(numbers: Sequence[Any], shape: tuple[int, ...]) -> Any:
-    """A number, or an array of several; those of many answers are arrays themselves."""
+    """A number, or an array of several; for many answers, each number is an array."""
     if not shape:
         return numbers[0]
     return np.array(numbers).reshape(*shape, *np.shape(numbers[0]))
 
 
 def output(tree: Tree, numbers: Iterator[Any]) -> Any:
-    """A number, or an array of those of a list."""
+    """A number, or an array of the numbers of a list."""
     if isinstance(tree, Items):
         return np.array([next(numbers) for _ in tree.items])
     return next(numbers)

@@ -23,7 +23,7 @@ def count_of(shapes: Sequence[Shape]) -> int:
 
 
 def hold_together(program: Program, count: int) -> None:
-    """Hold so many directions to go in one pass through a program."""
+    """Refuse `count` directions that are too large for one pass through a program."""
     if not count:
         raise NotCompilable("the result has no elements")
     largest = max((prod(dtype_and_shape(v.type)[1]) for v in values(program)), default=1)

@@ -24,11 +24,11 @@ class Lowered:
         program: the typed program that answers it.
         inputs: name, type and shape of its inputs; `constants` and those of `more` follow, in
             their order.
-        tests: where bools stand that tell what a result is, which is the same wherever they are
+        tests: positions of bools that say what a result holds, which is the same whenever they are
             true.
-        constants: what is given for the points at which the program has a number of its own.
-        effort: what a run of the program may take.
-        draws: what draws the random numbers among the inputs, by name, in order.
+        constants: values of the points that are constants of the program.
+        effort: an estimate of the work of a run.
+        draws: functions that draw the random numbers among the inputs, by name, in order.
 
     Raises:
         NotCompilable: If the program, or this question about it, cannot be made into code.
@@ -45,7 +45,7 @@ class Lowered:
         raise NotImplementedError
 
     def seeds(self, request: Request) -> Sequence[float | None]:
-        """The inputs behind those of the program, None where each request has its own."""
+        """The inputs after those of the program, None if each request has its own."""
         return []
 
     def more(self, request: Request) -> list[Any]:
@@ -53,7 +53,7 @@ class Lowered:
         return []
 
     def result(self, numbers: Sequence[Any], printed: tuple[str, ...]) -> Any:
-        """The answer that the numbers are."""
+        """The answer from its numbers."""
         raise NotImplementedError
 
 

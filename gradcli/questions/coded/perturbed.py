@@ -1,4 +1,4 @@
-"""A program at points that are moved, by code: what a check of derivatives asks again and again."""
+"""Compiled programs at moved points: a check of derivatives runs them many times."""
 
 from __future__ import annotations
 
@@ -67,10 +67,10 @@ class Perturbed:
 
     Fields:
         names: the names of the points.
-        remark: what is said of it to one who wants to know.
+        remark: a note about it for `verbose`.
 
     Raises:
-        NotCompilable: If there can be none.
+        NotCompilable: If the program cannot be compiled.
     """
 
     def __init__(self, loaded: Loaded, request: Request, order: int) -> None:

@@ -31,7 +31,7 @@ from gradcli.results import HessianResult, HvpResult
 
 
 class SecondOrder(LoweredDerivatives):
-    """Base of what is asked of second derivatives: the gradient, differentiated again."""
+    """Base of questions about second derivatives: the gradient, differentiated again."""
 
     def derived(self, program: Program, request: Request) -> Program:
         self._weights = self.weights(request)

@@ -24,7 +24,7 @@ def stage(loaded: Loaded, request: Request, name: str) -> str:
 
     Raises:
         ProgramError: If the question cannot be made into code.
-        UsageError: If what the stage needs is not installed.
+        UsageError: If a package that the stage needs is not installed.
     """
     if name == "llvm" and not has_machine_code():
         message = "machine code needs the package `llvmlite`, which is not installed"

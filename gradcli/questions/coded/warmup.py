@@ -7,7 +7,7 @@ from time import perf_counter
 
 from gradcli.engine.values.limits import limit_error
 
-_GAIN = 2.0  # times what making code takes, that interpreting is to take from here on
+_GAIN = 2.0  # interpreting must take this many times the time of compiling
 _SAMPLE = 0.002  # seconds, and
 _STEPS = 4  # steps, after which the time of a step counts as known
 _ONWARDS = 1_000  # steps until the clock is looked at again, at most
@@ -15,20 +15,20 @@ _ENDLESS = 2**62
 
 
 class Warmup:
-    """Decides, as steps are taken, whether code is made: where the number of steps is known, by the
-    time that those left will take, else when interpreting has taken as long as making code does.
-    If there can be no code, nothing is lost: the run goes on. Nothing is printed before that is
-    decided.
+    """Decides during a run whether to compile. If the number of steps is known, the time of the
+    remaining steps decides; else interpreting must have taken as long as compiling does. If the
+    program cannot be compiled, nothing is lost: the run continues. Nothing is printed before the
+    decision.
 
     Args:
         steps: How many steps the run takes in any case.
         worth: The assumed seconds of compiling.
-        make: Makes code, and tells whether there is any.
+        make: Compiles, and returns true if that succeeds.
         echo: Prints a text.
         clock: The time in seconds.
 
     Fields:
-        is_over: whether there is code, with which the run begins anew.
+        is_over: true if there is code, with which the run starts again.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class Warmup:
         return self._further
 
     def echo(self, text: str) -> None:
-        """Print a text, as soon as it is decided that it is not printed again."""
+        """Print a text once it is certain that the run will not start again."""
         if self._is_settled:
             self._print(text)
             return
@@ -87,7 +87,7 @@ class Warmup:
             self.settle()
 
     def settle(self) -> None:
-        """Go on interpreting, whatever comes."""
+        """Decide to interpret to the end."""
         self._is_settled = True
         for text in self._held:
             self._print(text)

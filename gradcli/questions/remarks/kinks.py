@@ -28,9 +28,9 @@ def kinks(
 
     Args:
         loaded: The program.
-        request: What was asked of it.
+        request: The question.
         done: Its finished run.
-        watch: What is differentiated.
+        watch: The names to differentiate by.
         nodes: Those that matter, of the run when it is done again.
     """
     silent = done.silent(request.options.limits)

@@ -30,7 +30,7 @@ def explained(
 
     Args:
         loaded: The program.
-        request: What was asked of it.
+        request: The question.
         done: Its finished run.
         output: The result.
         watch: What that run watched.
@@ -159,8 +159,8 @@ class _Again:
 
 
 class _Backward(Recorded):
-    """Looks at the graph before a `backward` goes through it: `node` is the first one whose
-    derivative is not finite.
+    """Inspects the graph before a `backward` visits it: `node` is the first one whose derivative is
+    not finite.
     """
 
     def __init__(self, wanted: int) -> None:
@@ -190,7 +190,7 @@ class _Inside(Recorded):
         self.node: Node | None = None
         self._wanted = wanted
         self._within = False
-        self._last: Any = None  # what the function has made last, which is what it returns
+        self._last: Any = None  # the function's last value, which is its result
 
     def event(
         self, number: int, instruction: Instruction | None, given: Sequence[Any], done: Event

@@ -137,6 +137,26 @@ print([v for v in It()])
         "print(clamp(2.5, max=1.0), clamp(2.5, min=1.0), add(1, 2), torch.sum(2.5), relu(2.0))",
         "1.0 2.5 3 2.5 2.0",
     ),
+    "a function in a batch that gives a dictionary": (
+        "f = lambda x: {'a': x * 2, 'b': (x, x + 1)}\nprint(torch.vmap(f)(tensor([1.0, 2.0])))",
+        "{'a': tensor([2., 4.]), 'b': (tensor([1., 2.]), tensor([2., 3.]))}",
+    ),
+    "a batch of one argument and of a dictionary": (
+        "f = lambda d, y: d['x'] * y\n"
+        "print(torch.vmap(f, in_dims=({'x': 0}, None))({'x': tensor([1.0, 2.0])}, tensor(3.0)))",
+        "tensor([3., 6.])",
+    ),
+    "a batch along another dimension": (
+        "x = tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])\n"
+        "print(torch.vmap(lambda x: x.sum(), in_dims=1)(x), torch.vmap(lambda x: x * 2, 1, 1)(x))",
+        "tensor([5., 7., 9.]) tensor([[ 2.,  4.,  6.],\n        [ 8., 10., 12.]])",
+    ),
+    "cotangents of a number among the results": (
+        "f = lambda x: (x * 2, 3.0)\n"
+        "print(torch.func.vjp(f, tensor(2.0))[1]((tensor(1.0), 1.0)))\n"
+        "print(torch.func.vjp(lambda x: (x * 2, x * x), 2.0)[1]((1.0, 0.5)))",
+        "(tensor(2.),)\n(4.0,)",
+    ),
     "trees of several": (
         "import jax\n"
         "t = jax.tree_util.tree_map(lambda a, b: a + b, [1, {'a': (2,)}], [10, {'a': (20,)}])\n"
@@ -212,6 +232,14 @@ REFUSED = {
     "another exception of items": (
         "class It:\n    def __getitem__(self, i): raise KeyError('bad')\nfor v in It(): print(v)",
         "unhandled-exception: `KeyError`: 'bad'",
+    ),
+    "batches of two sizes": (
+        "torch.vmap(lambda x, y: x + y)(ones(2), ones(3))",
+        "shape-mismatch: `vmap` needs batches of one size, got 2 and 3",
+    ),
+    "a cotangent of another shape": (
+        "torch.func.vjp(lambda x: x * 2, ones(2))[1](ones(3))",
+        "shape-mismatch: a cotangent of shape [3] for a value of shape [2]",
     ),
     "trees of two forms": (
         "import jax\njax.tree_util.tree_map(lambda a, b: a + b, [1, 2], [1])",

@@ -81,6 +81,9 @@ SHAPES = [
     ("linspace(0, 1, 6)", (6,)),
     ("logspace(0, 1, 6)", (6,)),
     ("FloatTensor(3, 2)", (3, 2)),
+    ("np.r_[1:2:0.25]", (4,)),
+    ("np.r_[3:1:-1]", (2,)),
+    ("np.r_[1:1]", (0,)),
     ("rand(4, 2)", (4, 2)),
     ("randn((4, 3))", (4, 3)),
     ("randint(5, (2, 6))", (2, 6)),
@@ -99,7 +102,7 @@ def asked(monkeypatch, name, program):
     for module in MODULES:
         if hasattr(module, name):
             monkeypatch.setattr(module, name, sizes.append)
-    load(f"s = 'abc'\nl = ['a', 'b', 'c']\n{program}").run()
+    load(f"import numpy as np\ns = 'abc'\nl = ['a', 'b', 'c']\n{program}").run()
     return sizes
 
 

@@ -135,7 +135,7 @@ class Binding(Result):
         value: Its value.
         grad: Its `.grad`; None if it has none.
         grad_fn: The printed name of its `grad_fn`, or "".
-        requires_grad: Whether it is a leaf that requires grad.
+        requires_grad: True if it is a leaf that requires grad.
     """
 
     _defaults: ClassVar[dict[str, Any]] = {"grad": None, "grad_fn": "", "requires_grad": False}
@@ -453,7 +453,7 @@ class Checked(Result):
         error: Their distance.
         allowed: The allowed distance: `truncation` plus `rounding`.
         truncation, rounding: The distances that these two kinds of error explain.
-        passed: Whether the check passed.
+        passed: True if the check passed.
         note: Why the check says nothing, else "". "kink": there is a corner or jump. "non-finite":
             a value or derivative is not finite. "unsure": no differences are good enough.
             "symmetric": one triangle of a matrix is read, so the matrix was moved symmetrically.

@@ -18,16 +18,16 @@ class Options:
     Fields:
         seed: Makes random numbers repeatable.
         echo: Receives each text that the program prints, line ends included.
-        check_nan: Whether nan or infinity in a result is an error instead of a warning.
-        graph: Whether the result has the recorded graph.
+        check_nan: True if nan or infinity in a result is an error instead of a warning.
+        graph: True if the result has the recorded graph.
         progress: Receives how much of long work is done, and of how much.
-        grad_fn: Whether the `grad_fn` of values is shown.
+        grad_fn: True if the `grad_fn` of values is shown.
         stream: Which of the seed's streams of random numbers; each of many rows has its own.
-        explain: Whether a warning about nan or infinity says where it began, by further runs.
+        explain: True if a warning about nan or infinity says where it began, by further runs.
         limits: Limits on steps, time, memory and depth.
         stuck: Receives the error of a limit in a call that cannot be stopped; does not return.
-        verbose: Whether an error at a limit has the last values of variables.
-        kinks: Whether the result lists operations that were evaluated at a kink.
+        verbose: True if an error at a limit has the last values of variables.
+        kinks: True if the result lists operations that were evaluated at a kink.
         compile: When the program is compiled: "auto", "always" or "never".
         remark: Receives notes about compiling.
         plots: Draws the program's plots, in `run` alone.

@@ -147,11 +147,11 @@ class Op(Entry):
         params: static parameters by name with their defaults; a first "*size" takes several.
         order: the names of arguments and parameters as they stand in a call by place, if the
             arguments do not come first: `scatter(input, dim, index, src)`.
-        method: whether it can be called as a method; ops of the room `internal` cannot.
+        method: true if it can be called as a method; ops of `internal` cannot.
         constant: the value of a built-in name that is no function.
         defaults: the parameters that may be left out, without the star of a first "*size".
-        differentiable: whether it has derivative rules.
-        elementwise: whether a result has the shape that the arguments broadcast to. An op without a
+        differentiable: true if it has derivative rules.
+        elementwise: true if a result has the broadcast shape of the arguments. An op without a
             shape rule that has no value on numbers either has a shape that depends on the values.
         value, derivatives, tape, statics, memory, host, page: the groups.
     """

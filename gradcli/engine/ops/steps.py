@@ -32,7 +32,7 @@ Taken: TypeAlias = tuple[Any, tuple[int, ...], dict[str, Any]]
 """An op, the places of its arguments, and its parameters."""
 
 
-class _Unsaid(Exception):
+class _NotSteps(Exception):
     """The function does something that a list of steps cannot express."""
 
 
@@ -67,13 +67,13 @@ class Written(Carrier):
 
     @property
     def in_order(self) -> bool:
-        raise _Unsaid
+        raise _NotSteps
 
     def avoid(self, number: float) -> NoReturn:
-        raise _Unsaid
+        raise _NotSteps
 
     def undivided(self) -> NoReturn:
-        raise _Unsaid
+        raise _NotSteps
 
     def apply(self, op: Any, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
         """Do the op and note it as a step."""
@@ -106,7 +106,7 @@ class _Sheet:
         if op.value.body is not None:
             return op.value.body(*args, **params)
         if any(isinstance(x, Carrier) for x in params.values()):
-            raise _Unsaid
+            raise _NotSteps
         places = tuple(map(self._place, args))
         key: Any = op, places, tuple(params.items())
         try:
@@ -138,7 +138,7 @@ class _Sheet:
         if isinstance(x, Written):
             return x.place
         if isinstance(x, Carrier) or (type(x) not in NUMBERS and x is not None):
-            raise _Unsaid  # an array that might be written over
+            raise _NotSteps  # an array that might be written over
         place = self.write(x).place
         self.constants.append((place, x))
         return place
@@ -153,7 +153,7 @@ class _List(_Sheet):
 
     def do(self, op: Any, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
         if op.tape.folds or (op.tape.guards is not None and op.value.body is not None):
-            raise _Unsaid  # it shows as a node of its own
+            raise _NotSteps  # it shows as a node of its own
         if op.value.body is None:
             self.taken.append((op, tuple(map(self._place, args)), dict(params)))
         return super().do(op, args, params)
@@ -173,7 +173,7 @@ def function_of(op: Any, args: Sequence[Data], params: Mapping[str, Any], out: A
     """
     if SCALARS.issuperset(map(type, args)) and op.value.number is not None:
         return (lambda *xs: op.value.number(*xs, **params)) if params else op.value.number
-    found = _directly(op, args, params) if type(out) is float or _is_usual(out) else None
+    found = _directly(op, args, params) if type(out) is float or _is_float64(out) else None
     if found is not None:
         function = found
         return (lambda *xs: float(function(*xs))) if type(out) is float else function
@@ -183,14 +183,14 @@ def function_of(op: Any, args: Sequence[Data], params: Mapping[str, Any], out: A
 
 def _directly(op: Any, args: Sequence[Data], params: Mapping[str, Any]) -> Function | None:
     """NumPy's own function if that alone computes the op's value, else None."""
-    if not all(type(x) in (float, int) or _is_usual(x) for x in args):
+    if not all(type(x) in (float, int) or _is_float64(x) for x in args):
         return None
     if op.value.of_shapes is not None:
         return op.value.of_shapes(*map(shape_of, args), **params)  # type: ignore[no-any-return]
     return None if params and op.params != params else one_call(op)
 
 
-def _is_usual(x: Any) -> bool:
+def _is_float64(x: Any) -> bool:
     return type(x) is np.ndarray and bool(x.dtype.char == "d")
 
 
@@ -296,7 +296,7 @@ def _written_over(
             if place not in places or last[place] != i or place in results:
                 continue
             before = sheet.values[place]
-            if _is_usual(before) and _is_usual(result) and before.shape == result.shape:
+            if _is_float64(before) and _is_float64(result) and before.shape == result.shape:
                 found[i] = place
                 break
         owned.append(made)

@@ -22,7 +22,7 @@ class Findings:
         found: the findings so far.
         silent: nothing is reported while this is positive.
         unsure: how many blocks around the present place may not be reached.
-        replaced: whether a tensor may have got other data, of another shape: nothing is known then.
+        replaced: true if a tensor may have got data of another shape: all is unknown then.
         way: the calls and turns that lead to the present place, the outermost first.
     """
 

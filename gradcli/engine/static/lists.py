@@ -56,7 +56,7 @@ class Lists:
         oldest: the smallest number of a list that was widened.
         at: the `id` of the instruction that is being followed.
         lost: other values that unknown code has.
-        blurred: whether there is a value that may be one of several, also one that is no list.
+        blurred: true if a value may be one of several, even one that is no list.
     """
 
     def __init__(self) -> None:

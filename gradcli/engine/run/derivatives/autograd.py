@@ -19,7 +19,7 @@ from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.sizes import flag
 from gradcli.errors import RunError, counted, run_error
 
-_GONE_THROUGH = (Iterator, ValuesView)
+_ITERABLES = (Iterator, ValuesView)
 """Types besides lists that may hold inputs, as `net.parameters()`."""
 
 # --- leaves ----------------------------------------------------------------------------------
@@ -146,7 +146,7 @@ def _inputs(session: Session, inputs: Any) -> Collection[Node]:
     """The nodes of the tensors to which `backward` adds gradients; those that are no leaves retain
     theirs from then on. An edge to no leaf gets none.
     """
-    wanted = _several(session.items(inputs) if isinstance(inputs, _GONE_THROUGH) else inputs)
+    wanted = _several(session.items(inputs) if isinstance(inputs, _ITERABLES) else inputs)
     if not wanted:
         raise run_error("unused-input", "`inputs` of `backward` names no tensor")
     found = []
@@ -186,7 +186,7 @@ def gradients(
     """`torch.autograd.grad`: gradients of outputs by tensors of the graph, one for each."""
     if not flag(only_inputs, "only_inputs"):
         raise run_error("bad-argument", "`only_inputs` must be True", help="use `backward`")
-    if isinstance(inputs, _GONE_THROUGH):
+    if isinstance(inputs, _ITERABLES):
         inputs = session.items(inputs)
     if flag(materialize_grads, "materialize_grads") and allow_unused is False:
         message = "`materialize_grads` makes zeros of unused gradients, and `allow_unused` is False"

@@ -318,13 +318,13 @@ def _placed(host: Function, site: Site) -> Function:
 # execution ----------------------------------------------------------------------------------------
 
 
-_GONE_THROUGH = (list, tuple, range, dict, set, Iterator, *VIEWS)
+_ITERABLES = (list, tuple, range, dict, set, Iterator, *VIEWS)
 
 
 def _run(
     op: Op, session: Evaluator, args: Sequence[Any], params: Mapping[str, Any], site: Site | None
 ) -> Any:
-    if op.host.on_items is not None and isinstance(args[0], _GONE_THROUGH):
+    if op.host.on_items is not None and isinstance(args[0], _ITERABLES):
         found = op.host.on_items(session, args[0], params, session.as_one(op, site))
         if found is not None:
             return found

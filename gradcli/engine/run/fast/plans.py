@@ -338,36 +338,36 @@ def key_of(params: Mapping[str, Any]) -> Any:
     """A hashable key of parameters, or None if they have none."""
     key = []
     for name, value in params.items():
-        told = _told(value)
-        if told is None:
+        part = _key_part(value)
+        if part is None:
             return None
-        key.append((name, *told))
+        key.append((name, *part))
     return tuple(key)
 
 
 def params_of(key: Any) -> dict[str, Any]:
     """The parameters of a key."""
-    return {name: _untold(kind, told) for name, kind, told in key}
+    return {name: _value_of(kind, part) for name, kind, part in key}
 
 
-def _told(value: Any) -> tuple[type, Any] | None:
+def _key_part(value: Any) -> tuple[type, Any] | None:
     kind = type(value)
     if kind is slice:
         parts = value.start, value.stop, value.step
-        return (kind, parts) if _PLACES.issuperset(map(type, parts)) else None
+        return (kind, parts) if _BOUNDS.issuperset(map(type, parts)) else None
     if kind is tuple:
-        inside = tuple(map(_told, value))
+        inside = tuple(map(_key_part, value))
         return None if None in inside else (kind, inside)
-    if kind not in _TOLD or (kind is float and not value):  # zero has two signs
+    if kind not in _KEYS or (kind is float and not value):  # zero has two signs
         return None
     return kind, value
 
 
-def _untold(kind: type, told: Any) -> Any:
+def _value_of(kind: type, key: Any) -> Any:
     if kind is slice:
-        return slice(*told)
-    return tuple(_untold(*part) for part in told) if kind is tuple else told
+        return slice(*key)
+    return tuple(_value_of(*part) for part in key) if kind is tuple else key
 
 
-_TOLD = frozenset({int, bool, float, str, type(None), type(...)})
-_PLACES = frozenset({int, type(None)})
+_KEYS = frozenset({int, bool, float, str, type(None), type(...)})
+_BOUNDS = frozenset({int, type(None)})

@@ -133,6 +133,18 @@ print([v for v in It()])
         "print(sorted(l, key=None), sorted(l, reverse=tensor(True)), sorted([]))",
         "[1, 2, 3] [3, 2, 1] [1, 2, 3]\n[3, 2, 1] [1, 2, 3] [3, 2, 1]\n[1, 2, 3] [3, 2, 1] []",
     ),
+    "one thing and another": (
+        "print(2 is 2, 2 is 3, 1 is 1.0, 'a' is 'a', 'a' is 'b', 1 is 'a', 2 is not 3, None is None)",
+        "True False False True False False True True",
+    ),
+    "a range with a float anywhere": (
+        "print(arange(3), arange(0, 3, 1.0), arange(0.0, 2, 1), arange(0, 2.0), arange(2.0))",
+        "tensor([0, 1, 2]) tensor([0., 1., 2.]) tensor([0., 1.]) tensor([0., 1.]) tensor([0., 1.])",
+    ),
+    "a draw of the only one with a weight": (
+        "print(multinomial(tensor([0.0, 2.0]), 1), multinomial(tensor([0.0, 2.0]), 3, True))",
+        "tensor([1]) tensor([1, 1, 1])",
+    ),
     "numbers stay numbers": (
         "print(clamp(2.5, max=1.0), clamp(2.5, min=1.0), add(1, 2), torch.sum(2.5), relu(2.0))",
         "1.0 2.5 3 2.5 2.0",

@@ -1,0 +1,22 @@
+"""Random numbers drawn in place are those that the functions of the same names draw."""
+
+import pytest
+
+from gradcli.program import load
+
+
+@pytest.mark.parametrize(
+    ("drawn", "same"),
+    [
+        ("x.normal_()", "normal(0.0, 1.0, (4,))"),
+        ("x.normal_(2.0)", "normal(2.0, 1.0, (4,))"),
+        ("x.normal_(2.0, 3.0)", "normal(2.0, 3.0, (4,))"),
+        ("x.uniform_()", "rand(4)"),
+        ("x.uniform_(2.0, 5.0)", "rand(4) * 3 + 2"),
+        ("x.uniform_(-1.0)", "rand(4) * 2 - 1"),
+    ],
+)
+def test_draws_in_place_have_the_defaults_of_the_functions(drawn, same):
+    text = f"manual_seed(3)\nx = zeros(4)\na = {drawn}\nmanual_seed(3)\nb = {same}\n"
+    found = load(f"{text}allclose(a, b) and a is x and not (a == a[0]).all()").run()
+    assert bool(found.result), [(b.name, b.value) for b in found.bindings]

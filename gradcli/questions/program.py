@@ -430,7 +430,7 @@ class Program:
         """
         from gradcli.questions.coded.stages import stage
 
-        options = Options(grad_fn=False)  # which code cannot tell
+        options = Options(grad_fn=False)  # code does not know it
         asked = request(inputs, named, options, wrt=wrt, of=of, mode=mode)
         return stage(self._loaded, asked, name)
 

@@ -90,7 +90,7 @@ def all_cotangents(roots: Sequence[Root]) -> dict[Node, Any]:
 
 
 def find_all_cotangents(roots: Sequence[Root], found: dict[Node, Any]) -> None:
-    """Put these into `found`; if the pass is refused, it has those of the nodes visited before."""
+    """Like `all_cotangents`, into `found`. If the pass is refused, those so far are there."""
     live = reachable(node for node, _, _ in roots)
     _full_pass(roots, Paths(sorted(live, key=age), live), live, _LOOK, found)
 
@@ -187,7 +187,7 @@ def _program(
 
 
 def _leaves_at_once(paths: Paths) -> Paths:
-    """The same paths, with each leaf at the node that adds the last part of its gradient: its hooks
+    """The same paths, with each leaf right after the last node that adds to its gradient: its hooks
     show when it is visited.
     """
     uses = Counter(under for node in paths.order for under in node.edges)

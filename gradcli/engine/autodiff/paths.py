@@ -32,7 +32,7 @@ def between(roots: Iterable[Node], ends: Collection[Node]) -> Paths:
     seen = set(roots)
     order = [*seen]
     whole = True
-    for node in order:  # which grows
+    for node in order:  # the loop extends it
         made_of_none = True
         for under in node.edges:
             if under is not None:
@@ -73,7 +73,7 @@ def visible(roots: Iterable[Node]) -> Paths:
     seen = set(roots)
     order = [*seen]
     whole = True
-    for node in order:  # which grows
+    for node in order:  # the loop extends it
         for under in node.edges:
             if under is not None and under not in seen:
                 if under.visible:

@@ -55,7 +55,7 @@ def product(a: Data, b: Data) -> Data:
 
 def _fill(piece: tuple[Data, Data, Data]) -> None:
     a, b, out = piece
-    with Quiet():  # which a thread has for itself
+    with Quiet():  # NumPy's settings are per thread
         np.matmul(a, b, out=out)
 
 

@@ -1,4 +1,4 @@
-"""The form of an op's table entry.
+"""Entries of ops. Lookup, methods, arity checks, docs and tests derive from an op's entry.
 
 All about an op stands in its entry; lookup, methods, arity checks, docs and tests derive from it.
 Entries live in one file a family.

@@ -31,7 +31,7 @@ from gradcli.ir import visit
 from gradcli.source import Span
 
 _DEEPEST = 12  # calls within calls that are followed
-_MOST_CALLS = 1000  # that are followed in all
+_MOST_CALLS = 1000  # followed calls of a program
 
 
 class Calls:

@@ -75,7 +75,7 @@ class _Search:
         self.read: set[int] = set()
         self.updated: set[int] = set()
         self._at_end: Slots = _NONE
-        self._captured: Slots = _NONE  # what functions inside the present one read, at any time
+        self._captured: Slots = _NONE  # slots that inner functions read
 
     def function(self, function: ir.Function, at_end: Slots) -> None:
         """Analyse a function at whose end these slots are read."""

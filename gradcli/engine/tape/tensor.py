@@ -830,7 +830,7 @@ def keep_result(node: OpNode, op: Recordable, result: Tensor) -> None:
     """Let a new node note its result: shape and dtype, and the value where the rules read it."""
     data = result.data
     if type(data) is float:
-        # as an array beside float32, whose cotangents the short way of floats would make wide
+        # an array beside float32: the fast path of floats would widen its cotangents
         node.out = np.asarray(data) if _narrow(node.args) else data
         node.held = ()
         node.like = SCALAR

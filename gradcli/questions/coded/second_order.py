@@ -144,7 +144,7 @@ class HessianDiagonal(Hessian):
     def blocks_together(self, found: Sequence[Any]) -> dict[str, dict[str, Any]]:
         if self._mode == "reverse":
             return super().blocks_together(found)
-        start = self.before + len(self.points)  # as many results each direction has
+        start = self.before + len(self.points)  # the number of results of a direction
         rows = {}
         for k, (name, shape) in enumerate(self.axes()):
             (block,) = by_columns(found[k * start + self.before + k], shape, [shape])

@@ -46,7 +46,7 @@ def _product(a: Data, b: Data) -> Data:
     if type(a) is np.ndarray is type(b) and a.dtype.char == "d" == b.dtype.char:
         try:
             return product(a, b)
-        except ValueError:  # whose message is not ours
+        except ValueError:  # replaced by a message of our own
             _product_shape(a.shape, b.shape)
             raise
     _product_shape(shape_of(a), shape_of(b))
@@ -69,7 +69,7 @@ def _integer_product(a: Any, b: Any) -> Data:
     return out.astype(np.int64)
 
 
-# A vector on the left stands for one row, on the right for one column.
+# A vector is one row on the left, one column on the right.
 
 
 def _rows(a: Any) -> Any:

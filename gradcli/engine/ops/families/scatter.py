@@ -437,7 +437,7 @@ index_put: Op = composite(
 )
 
 
-# places of what is not zero -----------------------------------------------------------------------
+# places of nonzero elements -----------------------------------------------------------------------
 
 
 def _nonzero(x: Data, as_tuple: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Ops that arrange elements anew without changing them. Most give views of the same memory."""
+"""Ops that rearrange elements without changing them. Most give views of the same memory."""
 
 from __future__ import annotations
 
@@ -409,7 +409,7 @@ def _expanded(shape: Shape, size: Any) -> Shape:
 def _expand(x: Data, size: Any) -> Data:
     out = np.broadcast_to(x, _expanded(shape_of(x), size))
     if isinstance(x, np.ndarray) and x.flags.writeable:
-        out.flags.writeable = True  # where places overlap, a change in place is refused
+        out.flags.writeable = True  # a change in place of overlapping memory is refused
     return out
 
 

@@ -424,7 +424,7 @@ def _lstsq_shapes(a: Shape, b: Shape) -> list[Shape | None]:
             f"{list(columns)}",
         )
     x = (*broadcast(a[:-2], columns[:-2]), n, columns[-1])
-    residuals = (0,) if m <= n else None  # where there are more rows the rank decides
+    residuals = (0,) if m <= n else None  # with more rows the rank decides
     return [x[:-1] if len(b) == 1 else x, residuals, a[:-2], (*a[:-2], min(m, n))]
 
 

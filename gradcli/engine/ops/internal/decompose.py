@@ -27,7 +27,7 @@ from gradcli.errors import run_error
 
 
 def _mirrored(x: Data, upper: bool) -> Data:
-    """The symmetric matrix that one triangle stands for."""
+    """The symmetric matrix of one triangle."""
     part = np.triu(x) if upper else np.tril(x)
     rest = np.triu(x, 1) if upper else np.tril(x, -1)
     return part + np.swapaxes(rest, -1, -2)

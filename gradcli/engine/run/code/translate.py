@@ -129,7 +129,7 @@ class _Translator(Pieces):
         self, function: ir.Function, name: str, defaults: list[ast.expr]
     ) -> ast.FunctionDef:
         """A function of the program, whose calls are counted."""
-        if is_generator(function):  # which is not called, but gone on with
+        if is_generator(function):  # it is resumed, not called
             return self.python_function(function, name, defaults)
         outside = self.counting.enter(function)
         made = self.python_function(function, name, defaults)
@@ -151,7 +151,7 @@ class _Translator(Pieces):
         The `shared` ones of the names that it assigns are globals.
         """
         outside = self.blocks, self.wrapped, self.shared
-        # what gives items cannot move into a function of its own
+        # a `yield` cannot move into a function of its own
         self.blocks, self.wrapped = (-MOST_BLOCKS if is_generator(function) else 0), 0
         self.shared = shared
         span = function.span
@@ -246,7 +246,7 @@ class _Translator(Pieces):
                 self.ask("@iterate", instruction.iterable.span, (instruction.iterable,)),
                 [count, *steps, *self.body(instruction.body, span)],
                 [],
-                **self.at(instruction.iterable.span),  # where taking the next item fails
+                **self.at(instruction.iterable.span),  # the place of a failing `next`
             )
         else:
             test = instruction.test

@@ -129,7 +129,7 @@ def _unconnected() -> RunError:
 
 
 def _index(x: Tensor | GradientEdge) -> int:
-    """The index, among the results of its node, of the one that a tensor or an edge stands for."""
+    """The index of a tensor or an edge among the results of its node."""
     return x.output if isinstance(x, GradientEdge) else x.index
 
 
@@ -300,7 +300,7 @@ def _graph(own: Passes, x: Any) -> Node | None:
 
 
 def pulled(session: Session, node: Node, *given: Any) -> Any:
-    """`grad_fn(g)`: the cotangent that a node passes along each edge, from those of its results."""
+    """`grad_fn(g)`: the cotangents of a node's edges, from those of its results."""
     likes = node.like if type(node.like) is tuple else (node.like,)
     if len(given) != len(likes):
         message = f"{node.name()} takes {counted(len(likes), 'gradient')}, it got {len(given)}"

@@ -67,7 +67,7 @@ def gradient_edge_of(session: Any, tensor: Any) -> GradientEdge:
     if not isinstance(tensor, Tensor) or not tensor.requires_grad:
         raise run_error("no-graph", f"{kind_of(tensor)} that does not require grad has no edge")
     found, index = node_of(tensor), tensor.index
-    while isinstance(found, Watchpoint):  # which the program does not see
+    while isinstance(found, Watchpoint):  # the program does not see these
         index = found.outputs[0]
         found = found.edges[0]
     assert found is not None

@@ -60,7 +60,7 @@ class Context:
         self.constants: tuple[Any, ...] = ()
         self.dirty: tuple[Any, ...] = ()  # arguments that `forward` has changed in place
         self.materialize = True  # cotangents of unused results are zeros, not None
-        self.results: dict[int, int] = {}  # which saved values are results, by number
+        self.results: dict[int, int] = {}  # saved values that are results: their indices
         self.node: Node | None = None  # only while a rule runs
 
     def get(self, name: str) -> Any:
@@ -90,7 +90,7 @@ class Context:
         if name == "set_materialize_grads":
             self.materialize = bool(args[0]) if args else True
             return None
-        if name == "save_for_forward":  # what `jvp` reads is what `backward` does
+        if name == "save_for_forward":  # `jvp` and `backward` read the same values
             return None
         return called(self.get(name), args, f"ctx.{name}", keywords)
 

@@ -16,7 +16,7 @@ from gradcli.record import Record
 from gradcli.source import Source
 
 KINDS = {"float": "float64", "int": "int64", "bool": "bool"}
-"""The dtypes of what is declared as one of these."""
+"""The dtypes of values declared as one of these."""
 
 _NAMES = {bool: "bool", int: "int"}
 _MOST = 2**63 - 1  # the largest int
@@ -178,7 +178,7 @@ class Inputs:
         return self._of_kind(i, given, item, kind)
 
     def _of_kind(self, i: Input, given: Given, value: Any, kind: str) -> Any:
-        """A number or tensor converted to a kind; anything else as it is."""
+        """A number or tensor converted to a kind; any other value unchanged."""
         if type(value) in NUMBERS:
             return self._number(i, given, value, kind)
         if not isinstance(value, Tensor):
@@ -363,7 +363,7 @@ def _cast(value: Tensor, dtype: str) -> Tensor:
 
 
 def _listed(value: Any) -> Any:
-    """A list or tuple with NumPy's numbers and arrays in it as Python's; anything else as it is."""
+    """A list or tuple with Python values in place of NumPy's; any other value unchanged."""
     if (type(value) is not list and type(value) is not tuple) or set(map(type, value)) <= NUMBERS:
         return value
     return type(value)(

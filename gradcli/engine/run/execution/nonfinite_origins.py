@@ -61,7 +61,7 @@ class Origins(Observer):
         found = [x for x in _leaves(out) if not is_finite(x)]
         if changes and not is_finite(receiver):
             found.append(receiver)
-            given = given[1:]  # as it was, it is finite
+            given = given[1:]  # it was finite before the change
         found += [x for leaf in leaves if (x := leaf.grad) is not None and not is_finite(x)]
         if found:
             known = self.of(found)

@@ -74,7 +74,7 @@ def repeated_as_written(session: Session, x: Any, y: Any, site: Site | None) -> 
     if type(items) is list and (type(count) is int or type(count) is bool):
         return _times(items, count)
     number = count.data if isinstance(count, Number) else count
-    if type(number) is float and number.is_integer():  # which may be meant for a count
+    if type(number) is float and number.is_integer():  # perhaps meant as a count
         session.output.warn("list-arithmetic", *SCALED, site)
     return None
 

@@ -130,7 +130,7 @@ def _settings(session: Session, canvas: Canvas) -> dict[Any, Any]:
     return {} if session.output.plots is None else session.output.plots.settings
 
 
-# where somebody draws ---------------------------------------------------------------------------
+# with plots -------------------------------------------------------------------------------------
 
 
 def _given(value: Any) -> Any:

@@ -124,7 +124,7 @@ class Evaluator:
     # --- the language's way with values ------------------------------------------------
 
     def tensor(self, value: Any, site: Site | None = None) -> Any:
-        """A list as the tensor of its items, recorded; anything else as it is."""
+        """A list as the tensor of its items, recorded; any other value unchanged."""
         if type(value) is not list:
             return value
         from gradcli.engine.run.session.list_tensors import of_numbers, ragged

@@ -26,7 +26,7 @@ def of_numbers(value: list[Any]) -> Tensor | None:
 
 
 def from_outside(value: Any) -> Any:
-    """A list of plain data as a tensor; anything else as it is.
+    """A list of plain data as a tensor; any other value unchanged.
 
     Raises:
         RunError: If the list holds anything but numbers, or its rows are not of one shape.

@@ -39,6 +39,7 @@ BREAKS = [
     ("abs(x - 0.001) + abs(x - 0.012)", [(0.012, 0.0, 2.0, False)]),  # between the same points
     ("abs(x - 0.01) + 1 / (x + 0.5)", [(-0.5, -math.inf, -math.inf, True), (0.01, -5, -3, False)]),
     ("relu(x - 0.002) + 5 * relu(x - 0.05)", [(0.002, 0, 1, False), (0.05, 1, 6, False)]),
+    ("relu(x + 0.9) + 5 * relu(x + 0.86)", [(-0.9, 0, 1, False), (-0.86, 1, 6, False)]),
     ("10 * x + where(x > 0.25, 0.35, 0.0)", [(0.25, 10.0, 10.0, True)]),  # less than the slope does
     ("0.01 * abs(x)", [(0.0, -0.01, 0.01, False)]),
     ("1e4 * where(x > 0.25, 2.0, 1.0) + 0 * x", [(0.25, 0.0, 0.0, True)]),

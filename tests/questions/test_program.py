@@ -497,3 +497,12 @@ def test_a_run_without_a_graph_tells_its_result_all_the_same(text):
     assert found.graph is None
     assert found.result == (4 if "+" in text else None)
     assert [(w.code, w.severity) for w in found.warnings] == [("nothing-recorded", "warning")]
+
+
+@pytest.mark.parametrize("tangent", [[], [1.0], [[1.0, 2.0]], 1.0])
+def test_a_direction_of_another_shape_is_refused(tangent):
+    with pytest.raises(InputError, match="has the shape"):
+        load("input x: float[2] = [1, 2]\nx.sum()").jvp(tangents={"x": tangent})
+    if np.shape(tangent) != (0,):
+        with pytest.raises(InputError, match="has the shape"):
+            load("input x: float[0,2]\nx.sum()").jvp(x=np.ones((0, 2)), tangents={"x": tangent})

@@ -1,7 +1,7 @@
-"""Entries of ops. Lookup, methods, arity checks, docs and tests derive from an op's entry.
+"""The form of an op's table entry.
 
-All about an op stands in its entry; lookup, methods, arity checks, docs and tests derive from it.
-Entries live in one file a family.
+Lookup, methods, arity checks, docs and tests derive from an op's entry. Each family of entries is
+one file.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Programs specialized and run as Python code, beside the interpreter: bit for bit."""
 
 import random
+import tracemalloc
 from itertools import product
 
 import pytest
@@ -225,6 +226,39 @@ def test_a_loop_does_not_grow_with_its_turns():
         for n in (1000, 1001, 9999)
     ]
     assert sizes[0] == sizes[1] == sizes[2]
+
+
+TURNS = {  # programs of N turns or items
+    "a loop": "for i in range(N):\n    x = x * 0.5",
+    "a loop that does nothing": "for i in range(N): pass",
+    "a loop backwards": "for i in range(N, 0, -3):\n    x = x * 0.5 + i",
+    "a loop that ends early": "for i in range(N):\n    x = x * 0.5\n    if x < 1e-3: break",
+    "a loop in a loop": "for i in range(N):\n    for j in range(N):\n        x = x * 0.5 + j",
+    "a loop that counts itself": "i = 0\nwhile i < N:\n    i += 1\n    x = x * 0.5",
+    "enumerate": "for i, j in enumerate(range(N)):\n    x = x * 0.5",
+    "zip": "for i, j in zip(range(N), range(N)):\n    x = x * 0.5",
+    "a sum": "x = x * sum([i for i in range(N)])",
+    "a test": "x = x * (n in range(N))",
+    "a list": "k = [1.0, 2.0] * N",
+    "pairs of pairs": "k = (1, 2)\nfor i in range(40): k = (k, k)",
+}
+
+
+@pytest.mark.parametrize("body", TURNS.values(), ids=TURNS)
+def test_making_code_takes_no_memory_that_grows_with_turns(body):
+    peaks = {}
+    for turns in (1_000, 300_000):  # the first one loads what is loaded once
+        program = load(HEAD + body.replace("N", str(turns)) + "\nx")
+        tracemalloc.start()
+        try:
+            compiled(program, GIVEN)
+        except Refused:
+            pass
+        finally:
+            peaks[turns] = tracemalloc.get_traced_memory()[1]
+            tracemalloc.stop()
+    lists = 16 * 300_000 if body == TURNS["a list"] else 0  # the interpreter's own
+    assert peaks[300_000] < peaks[1_000] + 2**20 + lists
 
 
 def test_points():

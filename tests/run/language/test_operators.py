@@ -1,5 +1,7 @@
 """Operators and the built-ins of their names."""
 
+import math
+
 import pytest
 
 from gradcli.errors import RunError
@@ -152,3 +154,13 @@ def test_sets_have_no_remainder():
     for text in ("{1} % {1}", "{1: 2}.keys() % {1}"):
         with pytest.raises(RunError, match="`%` does not take"):
             load(f"print({text})").run()
+
+
+LARGE = range(7, 10**15, 5)
+
+
+@pytest.mark.parametrize("value", [7, 12, 8, 6, 10**15, 17.0, 17.5, -0.0, math.nan, math.inf, True])
+def test_a_number_is_found_in_a_large_range_without_a_look_at_each_item(value):
+    program = load(f"input x\nx in range({LARGE.start}, {LARGE.stop}, {LARGE.step})")
+    wanted = value in (7, 12, 17) if value != 10**15 else False
+    assert program.run(x=value).result is wanted

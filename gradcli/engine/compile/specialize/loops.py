@@ -69,17 +69,15 @@ class Loops:
     def loop_for(self, i: ir.For, frame: Frame) -> Any:
         """Specialize a `for`; the control flow after it."""
         found = self._do.read(i.iterable, frame)
+        if isinstance(found, range) and _work(i, found) > UNROLLED:
+            found = Range(found.start, found.stop, found.step)
         if isinstance(found, Range):
             return self._general(_Counted(self._do, i, frame, found))
         items = self._do.items(found)
         sources = found.sources if isinstance(found, Each) else []
         if type(found) is list:
             sources = [(found, items)]
-        size = sum(map(_becomes, visit.instructions(i.body))) * len(items)
-        if size > UNROLLED and isinstance(found, range):
-            counted = Range(found.start, found.stop, found.step)
-            return self._general(_Counted(self._do, i, frame, counted))
-        if size > _LONGEST:
+        if _work(i, items) > _LONGEST:
             raise self._trace.refused("a loop goes over too many items that are no range")
         return self._over(i, items, sources, frame)
 
@@ -236,6 +234,14 @@ def _is_stale(value: Any) -> bool:
         return any(map(_is_stale, value))
     is_view = isinstance(value, Cell) and value.base is not None
     return is_view and value.base[0].number is not value.base[1]
+
+
+def _work(i: ir.For, items: Sequence[Any]) -> int:
+    """The number of instructions of an unrolled loop over items; if they are too many in any case,
+    a smaller number that is too large as well.
+    """
+    turn = max(sum(map(_becomes, visit.instructions(i.body))), 1)
+    return turn * len(items[: _LONGEST + 1])  # a range may have more items than `len` tells
 
 
 def _becomes(i: ir.Instruction) -> int:

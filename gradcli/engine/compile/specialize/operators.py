@@ -8,6 +8,7 @@ from typing import Any
 from gradcli.engine.compile.specialize.tracing.dynamic_index import picked
 from gradcli.engine.compile.specialize.tracing.trace import Trace
 from gradcli.engine.compile.specialize.tracing.values import (
+    MOST_ITEMS,
     Cell,
     Text,
     Vector,
@@ -90,6 +91,8 @@ class Operators:
         """Return `x in container`."""
         if type(container) not in (list, tuple, range):
             raise self._trace.refused("`in` of a value known only at run time")
+        if container[MOST_ITEMS:]:
+            raise self._trace.refused("`in` of a value of too many items")
         found: Any = False
         for item in container:
             same = self._trace.truth(self.equality(x, item))

@@ -24,6 +24,7 @@ from gradcli.engine.compile.specialize.tracing.dynamic_text import Texts
 from gradcli.engine.compile.specialize.tracing.trace import Trace
 from gradcli.engine.compile.specialize.tracing.values import (
     MISSING,
+    MOST_ITEMS,
     Cell,
     Closure,
     Conflict,
@@ -317,11 +318,16 @@ class Statements:
 
     def _seen(self, value: Any) -> None:
         """Record the time at which the lists in a value came into being."""
-        if isinstance(value, (list, tuple)):
-            if type(value) is list:
-                self._trace.born(value)
-            for item in value:
-                self._seen(item)
+        pending, count = [value], 0
+        while pending:
+            one = pending.pop()
+            if isinstance(one, (list, tuple)):
+                count += len(one)  # one that stands in two places counts twice
+                if count > MOST_ITEMS:
+                    raise self._trace.refused("a value has too many items")
+                if type(one) is list:
+                    self._trace.born(one)
+                pending += one
 
     def _value(self, i: ir.Instruction, frame: Frame) -> Any:
         """The value of an instruction's target."""
@@ -590,6 +596,8 @@ class Statements:
             self.check_unchanged(value.sources)
             return found
         if type(value) in (list, tuple, Fields, str, range):
+            if value[MOST_ITEMS:]:
+                raise self._trace.refused("a function goes through too many items")
             return list(value)
         if (isinstance(value, Vector) or is_whole(value)) and value.shape:
             return [Row(value, at) for at in range(value.shape[0])]

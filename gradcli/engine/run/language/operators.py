@@ -278,6 +278,8 @@ def membership(session: Evaluator, value: Any, container: Any) -> bool:
     """`value in container`."""
     if isinstance(container, Object) and objects().has(container, "__contains__"):
         return truth(objects().called(container, "__contains__", (value,), {}))
+    if type(container) is range and type(value) in NUMBERS:
+        return value % 1 == 0 and int(value) in container  # an int needs no look at each item
     if type(container) is str:
         if type(value) is not str:
             raise run_error("wrong-type", f"{kind_of(value)} cannot be in a string")

@@ -15,6 +15,9 @@ from gradcli.engine.values.carrier import Carrier
 from gradcli.engine.values.data import NUMBERS
 from gradcli.ir import program as ir
 
+MOST_ITEMS = 2**16
+"""The most items of a value that are followed one by one while code is made."""
+
 
 class Cell(Carrier):
     """A tensor that is one value of the typed program: 0-d, or an array. All its holders see a

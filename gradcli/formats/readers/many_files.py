@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 
-from gradcli.errors import listed
 from gradcli.formats.readers.rows import Block, Row, Rows
 from gradcli.formats.texts.refusal import first_names, refused
 
@@ -13,7 +12,7 @@ class ManyFiles(Rows):
     """The records of several files, numbered through. Each file is opened when it is reached.
 
     Args:
-        names: The files.
+        names: The files, two or more.
         opened: Opens one of them.
     """
 
@@ -22,8 +21,8 @@ class ManyFiles(Rows):
         self._file = self._first_file = first = opened(names[0])
         self._done = self._before = 0
         self.form, self.names, self.titles = first.form, first.names, first.titles
-        few = len(names) < _NAMED
-        self.name = listed(names) if few else f"{names[0]} and {len(names) - 1} more"
+        *before, last = names if len(names) < _NAMED else (names[0], f"{len(names) - 1} more")
+        self.name = f"{', '.join(before)} and {last}"
         self.at_once = "-" not in names and first.at_once
         self._wanted: frozenset[str] = frozenset()
 

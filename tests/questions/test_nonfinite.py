@@ -11,6 +11,7 @@ from gradcli.engine.run.execution.nonfinite_origins import Origins
 from gradcli.errors import RunError
 from gradcli.questions.asked.names import Watch
 from gradcli.questions.asked.request import Options, given_values
+from gradcli.source import Span
 
 LESSON = "x = tensor(0.0, requires_grad=True)\ny = sqrt(x)\ny.backward()\n"
 
@@ -67,6 +68,16 @@ RUNS = {
         "the derivative of `pow` is not finite",
         ["in the derivative by `jvp` at line 2"],
     ),
+    "def f(x):\n    y = sqrt(x)\n    n = k + 1\n    return y\nk = 2\ngrad(f)(0.0)": (
+        2,
+        "the derivative of `sqrt` is not finite",
+        ["called from line 6"],
+    ),
+    "def f(x):\n    y = sqrt(x)\n    n = k + 1\n    return y\nk = tensor(2.0)\ngrad(f)(0.0)": (
+        2,
+        "the derivative of `sqrt` is not finite",
+        ["called from line 6"],
+    ),
     "f = lambda x: x * inf\ngrad(f)(0.0)": (2, "`grad(f)(0.0)` made inf from finite", []),
     "f = lambda x: log(x - 1)\ngrad(f)(1.0)": (1, "`log` made -inf from", ["called from line 2"]),
     # only what reaches the answer
@@ -88,6 +99,12 @@ RUNS = {
         3,
         "the derivative of `pow` is not finite",
         ["in the 2nd turn of the loop at line 2", "`backward` at line 4"],
+    ),
+    "x = tensor(1.0, requires_grad=True)\nfor i in range(2):\n"
+    "    y = x * 1e308\n    y.backward()\nx.grad": (  # finite passes with an infinite sum
+        4,
+        "the result is not finite: `backward` left it so",
+        ["in the 2nd turn of the loop at line 2"],
     ),
 }
 
@@ -136,6 +153,15 @@ def test_a_gradient_tells_where_it_began(text):
         assert warnings == ()
         return
     check(warnings, *GRADIENTS[text])
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "what"),
+    [("run", "\nlog(x)", "the result"), ("grad", "\nsqrt(x)", "the derivative")],
+)
+def test_a_warning_without_an_explanation_is_of_the_whole_program(question, text, what):
+    (found,) = getattr(load(text), question)(x=0.0, options=Options(explain=False)).warnings
+    assert (found.message, found.span) == (f"{what} is not finite", Span(0, 0))
 
 
 def test_looking_again_is_not_seen():

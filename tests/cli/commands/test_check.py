@@ -584,6 +584,8 @@ COMMENTS = [
     ("y == 0.5  # gradcli: ignore[float-equality]", 0),
     ("y == 0.5  #gradcli:ignore[unused-name, float-equality]  # decided", 0),
     ("abs(y ==\n 0.5)  # gradcli: ignore[float-equality]", 0),
+    ("y ==\\\ny  # gradcli: ignore[float-equality]", 0),
+    ("y ==\\\n0.5\n# gradcli: ignore[float-equality]", 1),
     ("y == 0.5  # gradcli: ignore[unused-name]", 1),
     ("y == 0.5\n# gradcli: ignore[float-equality]", 1),
     ("ones(2) + ones(3)  # gradcli: ignore[shape-mismatch]", 3),

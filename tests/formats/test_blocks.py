@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gradcli.formats.files.compressed import Opened
-from gradcli.formats.readers import float_columns
+from gradcli.formats.readers import float_columns, line_blocks
 from gradcli.formats.readers.line_blocks import LineBlocks, TooLong
 from gradcli.formats.readers.rows import Rows
 from gradcli.formats.texts import float_texts
@@ -191,6 +191,31 @@ def test_rows_of_blocks_know_their_lines_and_values(by):
     assert found == [(k, k + 2, [f"{k}", f"{2 * k}.5"]) for k in range(50)]
 
 
+@pytest.mark.parametrize(
+    ("text", "count", "numbers"),
+    [
+        (b"1,2.5,", 2, [1.0, 2.5]),
+        (b"1,2.5,", 3, None),
+        (b"1,2.5,", 1, None),
+        (b"1,x,", 2, None),
+        (b"x,", 1, None),
+    ],
+)
+def test_numbers_before_commas(text, count, numbers):
+    found = float_columns._numbers(text, count)
+    assert (found if found is None else found.tolist()) == numbers
+
+
+@pytest.mark.parametrize("end", ["", "\n", "\r\n"])
+@pytest.mark.parametrize("wanted", [[0], [1], [2], [0, 2], [2, 0, 1]])
+def test_wanted_columns_of_lines(monkeypatch, wanted, end):
+    monkeypatch.setattr(float_columns, "find_spec", lambda name: None)
+    rows = [[1.0, -2.5, 3e300], [4.0, 0.0, -5e-300], [6.0, 7.0, 8.0]]
+    text = (end or "\n").join(",".join(map(repr, row)) for row in rows) + end
+    found = float_columns.float_columns(text.encode(), 3, wanted, ",", USUAL)
+    assert [column.tolist() for column in found] == [[row[i] for row in rows] for i in wanted]
+
+
 # lines --------------------------------------------------------------------------------------------
 
 
@@ -229,3 +254,36 @@ def test_a_block_does_not_wait_for_lines_that_are_not_there():
 def test_a_line_without_an_end_is_not_read_on_and_on():
     with pytest.raises(TooLong):
         LineBlocks(BytesIO(b"\0" * 3 * 2**20), 2**20).readline(9)
+
+
+LINES = b"1\n22\n\n4444\r\n55555\n6"
+
+
+@pytest.mark.parametrize("most", [1, 2, 3, 5, 6, 12, 18, 19, 100])
+def test_a_block_holds_as_many_lines_as_fit_and_one_at_least(most):
+    lines, rest, waiting = LineBlocks(BytesIO(LINES), 100), LINES, []
+    while block := lines.block(most):
+        whole = rest[: rest.rfind(b"\n") + 1] or rest  # a line without an end comes by itself
+        first = whole.find(b"\n") + 1 or len(whole)
+        fit = len(whole) if len(whole) <= most else max(whole.rfind(b"\n", 0, most) + 1, first)
+        assert block == rest[:fit]
+        rest = rest[fit:]
+        waiting.append((lines.waiting, len(rest), lines.at_hand))
+    assert rest == b""
+    assert [left for left, *_ in waiting] == [left for _, left, _ in waiting]
+    assert [at_hand for *_, at_hand in waiting] == [left > 1 for _, left, _ in waiting]
+
+
+@pytest.mark.parametrize("before", [b"", b"ab\n"])
+@pytest.mark.parametrize("extra", [0, 1])
+def test_a_line_is_as_long_as_it_may_be(monkeypatch, before, extra):
+    monkeypatch.setattr(line_blocks, "_BLOCK", 4)
+    line = b"x" * (20 + extra)
+    lines = LineBlocks(BytesIO(before + line), 20)
+    if before:
+        assert lines.readline(100) == before.decode()
+    if extra:
+        with pytest.raises(TooLong):
+            lines.readline(100)
+    else:
+        assert lines.readline(100) == line.decode()

@@ -3,7 +3,7 @@ import stat
 
 import pytest
 
-from gradcli.formats.texts.file import write_atomically
+from gradcli.formats.texts.file import name_fault, replacing, write_atomically
 
 
 def test_a_new_file_has_the_usual_mode(tmp_path):
@@ -57,3 +57,37 @@ def test_a_failed_replacement_leaves_nothing_behind(tmp_path, monkeypatch):
 def test_a_folder_is_refused(tmp_path):
     with pytest.raises(OSError, match="directory"):
         write_atomically(str(tmp_path), b"new")
+
+
+def test_a_file_of_the_temporary_name_is_not_touched(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "urandom", bytes)
+    path, other = tmp_path / "out.json", tmp_path / f".out.json.{'00' * 6}.tmp"
+    other.write_bytes(b"other")
+    with pytest.raises(FileExistsError):
+        write_atomically(str(path), b"new")
+    assert (other.read_bytes(), os.listdir(tmp_path)) == (b"other", [other.name])
+
+
+def test_no_other_program_gets_the_open_file(tmp_path):
+    with replacing(str(tmp_path / "out.json")) as file:
+        assert not os.get_inheritable(file.fileno())
+
+
+def test_a_long_name_leaves_room_for_a_temporary_one(tmp_path):
+    path = tmp_path / ("x" * 255)
+    write_atomically(str(path), b"new")
+    assert path.read_bytes() == b"new"
+
+
+@pytest.mark.parametrize(
+    ("name", "fault"),
+    [
+        ("x", None),
+        ("é", None),
+        ("\udcff", None),
+        ("a\0b", "the name holds a null character"),
+        ("\ud800", "the name holds half a character"),
+    ],
+)
+def test_names_that_no_file_has(name, fault):
+    assert name_fault(name) == fault

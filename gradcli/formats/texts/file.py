@@ -50,7 +50,7 @@ def replacing(path: str) -> Iterator[IO[bytes]]:
         return
     folder, name = os.path.split(target)
     temporary = os.path.join(folder, f".{name[:100]}.{os.urandom(6).hex()}.tmp")
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL  # no file or link of this name is followed
     descriptor = os.open(temporary, flags, 0o666)  # before the umask
     try:
         with open(descriptor, "wb") as file:

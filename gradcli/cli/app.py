@@ -32,11 +32,6 @@ _MODULES = {
 }
 """The module of each command, in which it has the command's name."""
 
-_PLAIN: dict[str, Any] = {
-    "rich_markup_mode": None,
-    "pretty_exceptions_enable": False,
-}
-
 
 class _Commands(TyperGroup):
     """A group whose commands are built when they are named."""
@@ -84,11 +79,7 @@ class _Whole:
         return app(arguments, prog_name="gradcli", standalone_mode=False, obj=self) or 0
 
 
-app = typer.Typer(
-    cls=_Commands,
-    context_settings=SETTINGS,
-    **_PLAIN,
-)
+app = typer.Typer(cls=_Commands, context_settings=SETTINGS, rich_markup_mode=None)
 
 
 def _print_version(wanted: bool) -> None:

@@ -83,7 +83,7 @@ def _is_large(value: Any) -> bool:
     """True for an array to write part by part. As Python numbers with their texts it would take 15
     times its memory, and NumPy cannot be interrupted while it makes them.
     """
-    return hasattr(value, "dtype") and value.size > _MOST_TOGETHER and value.ndim > 0
+    return hasattr(value, "dtype") and value.size > _MOST_TOGETHER
 
 
 def _split(array: Any) -> list[Any]:

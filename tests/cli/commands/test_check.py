@@ -536,6 +536,7 @@ def files(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name, text in (("equal", EQUAL), ("dead", DEAD), ("wrong", WRONG)):
         Path(f"{name}.grad").write_text(text)
+    Path("values.json").write_text('{"y": 2.0}')
 
 
 CHECKED = [
@@ -546,6 +547,8 @@ CHECKED = [
     (("equal.grad", "dead.grad", "--ignore", "float-equality", "--ignore", "DEAD"), 0, []),
     (("wrong.grad", "--ignore", "shape-mismatch"), 3, ["wrong.grad:1:1: shape-mismatch"]),
     (("equal.grad", "-q"), 1, []),
+    (("equal.grad", "y=2"), 1, ["equal.grad:2:1: float-equality"]),
+    (("equal.grad", "-i", "values.json"), 1, ["equal.grad:2:1: float-equality"]),
 ]
 
 
@@ -557,6 +560,12 @@ def test_files_are_checked_in_turn(cli, files, arguments, status, expected):
     findings = [json.loads(line) for line in out.splitlines()]
     told = [f"{f['file']}:{f['line']}:{f['column']}: {f['code']}" for f in findings]
     assert (got, told) == (status, [e.replace("DEAD", dead) for e in expected])
+
+
+@pytest.mark.parametrize("values", [("y=2",), ("-i", "values.json")])
+def test_several_files_take_no_values(cli, files, values):
+    status, _, err = cli("check", "equal.grad", "dead.grad", *values)
+    assert (status, "values need a single program" in err) == (2, True)
 
 
 def test_json_tells_the_file_of_each_input(cli, files):

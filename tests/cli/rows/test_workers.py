@@ -3,6 +3,8 @@
 import os
 import signal
 import sys
+from itertools import count as count_from
+from time import monotonic, sleep
 
 import pytest
 
@@ -29,6 +31,27 @@ def test_results_keep_the_order_of_the_items(count, together):
         assert list(shared(range(50))) == [2 * k for k in range(50)]
         assert list(shared([])) == []
         assert list(shared(iter([4]))) == [8]
+
+
+@pytest.mark.parametrize(("count", "together"), [(1, 1), (2, 1), (2, 3)])
+def test_two_chunks_of_items_are_read_ahead_for_each_worker(count, together):
+    taken = []
+
+    def items():
+        for k in count_from(0):
+            taken.append(k)
+            yield k
+
+    with workers(doubled, count, together) as shared:
+        results = shared(items())
+        assert next(results) == 0
+        end = monotonic() + 60
+        most = (2 * count + count) * together  # in the queue, and with the workers
+        while len(taken) < most and monotonic() < end:
+            sleep(0.01)
+        sleep(0.05)  # more would be taken by now
+    # besides, one waits for its place in the queue, and one chunk has been answered
+    assert most <= len(taken) <= most + together + 1
 
 
 def test_a_reader_that_leaves_does_not_end_the_process_before_its_workers():

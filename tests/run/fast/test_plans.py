@@ -155,8 +155,9 @@ def test_plans_are_made():
     for name in NAMES:
         for args, _, _, planned in calls(table()[name]):
             with Quiet():
-                results = [planned(Session(), None, *args) for _ in range(3)]
-            if type(results[-1].node) is PlannedNode:
+                for _ in range(5):  # its own plan, then those of its parts
+                    result = planned(Session(), None, *args)
+            if type(result.node) is PlannedNode:
                 made.add(name)
     assert made == NAMES
 

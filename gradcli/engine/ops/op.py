@@ -163,15 +163,7 @@ class Op(Entry):
         self.aliases = tuple(aliases)
         self._fields = fields
         self._direct: Direct | None = None
-
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any:
-            """Fill the fields when one is first read: a run uses few of a family's ops."""
-            if name not in _FILLED:
-                raise AttributeError(name)
-            self._fill(**self._fields)
-            return getattr(self, name)
+        self.__class__ = _Unfilled
 
     def _fill(
         self,
@@ -380,6 +372,23 @@ class Op(Entry):
 
     def __repr__(self) -> str:
         return f"<op {self.name}>"
+
+
+class _Unfilled(Op):
+    """An op whose fields are filled when one is first read: a run uses few of a family's ops. From
+    then on it is a plain `Op`, as a class with `__getattr__` takes three times as long to read.
+    """
+
+    __slots__ = ()
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            if name not in _FILLED:
+                raise AttributeError(name)
+            self._fill(**self._fields)
+            self.__class__ = Op
+            return getattr(self, name)
 
 
 _ONE_ARGUMENT = ("input",)

@@ -292,8 +292,13 @@ def _fast_pass(
         if not node.takes_batches:
             raise _NeedsFullPass
         pulled = node.pull(g, wanted)
-        for under, index, c in zip(node.edges, node.outputs, pulled, strict=True):
-            if c is not None:
+        edges: Any = node.edges  # those that are None pull None
+        for under, index, c in zip(edges, node.outputs, pulled, strict=True):
+            if c is None:
+                continue
+            if under not in pending and type(under.like) is not tuple:
+                pending[under] = c  # the usual case, without the cost of a call
+            else:
                 _add(pending, under, index, c)
         visited.append(node)
     return found, visited

@@ -291,6 +291,7 @@ class Run:
 def wait(work: Callable[[], None], run: Run) -> None:
     """Run `work` in another thread, and print its texts; an error in this thread stops it."""
     failed: list[BaseException] = []
+    ended: list[bool] = []  # unlike `over`, it can be asked twice
     begins, over = allocate_lock(), allocate_lock()
     begins.acquire()
     over.acquire()
@@ -302,6 +303,7 @@ def wait(work: Callable[[], None], run: Run) -> None:
         except BaseException as error:
             failed.append(error)
         finally:
+            ended.append(True)
             over.release()
 
     begun = False
@@ -315,8 +317,8 @@ def wait(work: Callable[[], None], run: Run) -> None:
     except BaseException:
         run.control.stop.value = 1
         if begun:
-            while not over.acquire(timeout=_LOOK):
-                pass
+            while not ended:  # the error may have come right after `over` was acquired
+                over.acquire(timeout=_LOOK)
             run.control.stop.value = 0
         raise
     if failed:

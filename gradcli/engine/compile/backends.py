@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any
 from gradcli.engine.compile.typed import NotCompilable, Program
 from gradcli.engine.compile.walk import has_arrays
 
+failures_are_errors = False
+"""False if the next back end or the interpreter answers where one fails. Tests set it."""
+
 if TYPE_CHECKING:
     from typing import Protocol
 
@@ -32,19 +35,41 @@ def has_machine_code() -> bool:
 
 
 def code(program: Program) -> Code:
-    """Return the code of a typed program, made by the best available back end.
+    """Return the code of a typed program, made by the best available back end. If one fails, the
+    next one makes the code, whose `made` says so.
 
     Raises:
         NotCompilable: If no back end can make it.
     """
+    why = ""
     if has_machine_code():
-        from gradcli.engine.compile.llvm.code import Code as MachineCode
-
         try:
+            from gradcli.engine.compile.llvm.code import Code as MachineCode
+
             return MachineCode(program)
         except NotCompilable:
             if not has_arrays(program):
                 raise
-    from gradcli.engine.compile.python.code import Code as PythonCode
+        except Exception as error:
+            why = f", because {failure('machine code', error)}"
+    try:
+        from gradcli.engine.compile.python.code import Code as PythonCode
 
-    return PythonCode(program)
+        made = PythonCode(program)
+    except NotCompilable:
+        raise
+    except Exception as error:
+        raise NotCompilable(failure("Python code", error)) from None
+    made.made += why
+    return made
+
+
+def failure(what: str, error: Exception) -> str:
+    """Return a text that says what failed, with the error that no program should cause.
+
+    Raises:
+        Exception: The error itself, if failures are errors.
+    """
+    if failures_are_errors:
+        raise error
+    return f"{what} failed ({type(error).__name__}: {str(error).partition(chr(10))[0]})"

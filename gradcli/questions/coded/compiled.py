@@ -30,7 +30,7 @@ from gradcli.engine.run.session.state import RandomNumbers
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.data import NUMBERS, holds_finite, np
 from gradcli.engine.values.limits import Reached, meter
-from gradcli.errors import Diagnostic, LimitError
+from gradcli.errors import Diagnostic, GradError, LimitError
 from gradcli.questions.asked.limited import Limited
 from gradcli.questions.asked.loaded import Loaded
 from gradcli.questions.asked.request import Request, not_compiled
@@ -110,6 +110,7 @@ class Compiled:
         self._results = [dtype_and_shape(type_of(x)) for x in self.lowered.program.block.results]
         self._of_row = _ELEMENT * sum(math.prod(shape) for _, shape in self._results)
         self.remark = remark(perf_counter() - start, self.code)
+        self._has_failed = False
 
     def answer(self, request: Request, echo: Callable[[str], None]) -> Any:
         """The answer to the question; None where the interpreter has it."""
@@ -146,7 +147,7 @@ class Compiled:
     ) -> tuple[Any, ...] | None:
         """The numbers for these inputs; None where the interpreter has the answer."""
         turns = self.lowered.effort.turns(request.options.limits)
-        if turns is None or self._is_too_large():
+        if turns is None or self._has_failed or self._is_too_large():
             return None
         try:
             numbers = self.code.call(inputs, self._control(turns, echo))
@@ -154,7 +155,18 @@ class Compiled:
             return None
         except Reached:
             raise self._stopped() from None
+        except (GradError, OSError):  # of a limit, and of the file that a text is written to
+            raise
+        except Exception as error:
+            self._fail(request, error)
+            return None
         return _settled(numbers) if _finite(numbers) else None
+
+    def _fail(self, request: Request, error: Exception) -> None:
+        """Leave all further answers to the interpreter, and remark why."""
+        reason = backends.failure(f"running {self.code.made}", error)
+        self._has_failed = True
+        request.options.remark(not_compiled(reason, None))
 
     def _is_too_large(self) -> bool:
         """True if the arrays of the code may take more memory than there is."""
@@ -226,13 +238,26 @@ class Compiled:
         behind = [*self.lowered.constants, *self.lowered.more(request)]
         more = [np.broadcast_to(x, (count, *np.shape(x))) for x in behind]
         control = self._control(turns)
-        results, left = self.code.rows([*columns, *more], control)
+        if self._has_failed:
+            return self._none(count)
+        try:
+            results, left = self.code.rows([*columns, *more], control)
+        except (GradError, Left):
+            raise
+        except Exception as error:
+            self._fail(request, error)
+            return self._none(count)
         for result in results:
             if result.dtype.kind == "f":
                 left |= ~np.isfinite(result).reshape(count, -1).all(axis=1)
         for k in self.lowered.tests:
             left |= ~results[k]
         return list(results), left
+
+    def _none(self, count: int) -> tuple[list[Any], Any]:
+        """The numbers of answers that the interpreter has, all of them."""
+        empty = [np.zeros((count, *shape), dtype) for dtype, shape in self._results]
+        return empty, np.ones(count, np.bool_)
 
     def together(
         self, request: Request, columns: Mapping[str, Any]
@@ -380,6 +405,10 @@ def tried(loaded: Loaded, request: Request, make: Callable[[], Code]) -> Code | 
         source = None if error.span is None else loaded.source
         help = "`--compile auto` interprets what cannot be compiled"
         return not_compiled(error.reason, help, source, error.span)
+    except GradError:
+        raise
+    except Exception as error:
+        return not_compiled(backends.failure("making code", error), None)
 
 
 def _first_loop(block: Block) -> Loop | None:

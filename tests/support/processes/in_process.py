@@ -12,6 +12,9 @@ from support.pages.schemas import hold, printed
 
 from gradcli.__main__ import _run
 from gradcli.cli import app
+from gradcli.engine.compile import backends
+
+backends.failures_are_errors = True  # in the forked processes of tests, too
 
 
 def make_commands_once() -> None:

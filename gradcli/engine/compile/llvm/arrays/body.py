@@ -129,16 +129,25 @@ class ArrayBody(Body):
     def block(self, block: Block) -> list[Number]:
         self.body(block)
         kept: dict[int, Node] = {}
+        targets = self._ends[id(block)]
         for k, x in enumerate(block.results):
             if is_array(type_of(x)):
                 kept[k], is_certain = self._node(self._symbol(x))
                 if not is_certain:
-                    self._doubtful.add(self._ends[id(block)][k].number)
+                    self._doubtful.add(targets[k].number)
         self._flush([*kept.values()])
         return [
-            Number(kept[k].at, type_of(x)) if k in kept else self.operand(x)
-            for k, x in enumerate(block.results)
+            Number(kept[k].at, target.type) if k in kept else self._number(x, target.type)
+            for k, (x, target) in enumerate(zip(block.results, targets, strict=True))
         ]
+
+    def _number(self, x: Operand, type: str) -> Number:
+        """The number that an operand is, or the address of memory for an array that nobody reads,
+        for which the operand is a placeholder.
+        """
+        if not is_array(type):
+            return self.operand(x)
+        return Number(self._lasting(self.memory.unread(bytes_of(type))), type)
 
     def define(self, value: Value, number: Number) -> None:
         if not is_array(value.type):
@@ -193,14 +202,14 @@ class ArrayBody(Body):
     def first(self, i: Loop) -> list[Number]:
         kept: dict[int, Node] = {}
         for k, (param, x) in enumerate(zip(i.params, i.initial, strict=True)):
-            if is_array(param.type):
+            if is_array(type_of(x)):
                 kept[k], is_certain = self._node(self._symbol(x))
                 if not is_certain:
                     self._doubtful |= {param.number, i.targets[k].number}
         self._flush([*kept.values()])
         self._outer.append({s.source for s in self._symbols.values() if isinstance(s.source, Node)})
         return [
-            Number(kept[k].at, param.type) if k in kept else self.operand(x)
+            Number(kept[k].at, param.type) if k in kept else self._number(x, param.type)
             for k, (param, x) in enumerate(zip(i.params, i.initial, strict=True))
         ]
 
@@ -212,7 +221,7 @@ class ArrayBody(Body):
         places: dict[int, str] = {}
         spare: list[tuple[str, str, str]] = []
         for k, (param, x) in enumerate(zip(i.params, following, strict=True)):
-            if not is_array(param.type):
+            if not is_array(type_of(x)):
                 continue
             symbol = self._symbol(x)
             is_same = isinstance(x, Value) and x.number == param.number
@@ -235,7 +244,7 @@ class ArrayBody(Body):
             is_one = w.put(f"icmp eq ptr {name}, {one}")
             more.append(("ptr", name, one, w.put(f"select i1 {is_one}, ptr {other}, ptr {one}")))
         numbers = [
-            Number(places[k], param.type) if k in places else self.operand(x)
+            Number(places[k], param.type) if k in places else self._number(x, param.type)
             for k, (param, x) in enumerate(zip(i.params, following, strict=True))
         ]
         return self.operand(again), numbers, more

@@ -85,9 +85,14 @@ class Diagnostic(Record):
 
 
 class GradError(Exception):
-    """Base of everything gradcli refuses. Carries one or more diagnostics and an exit status."""
+    """Base of everything gradcli refuses. Carries one or more diagnostics and an exit status.
+
+    `raises` is the exception of Python that a handler in the program sees, or its class; None: the
+    diagnostic's code tells the class.
+    """
 
     status = 70
+    raises: Exception | type[Exception] | None = None
 
     def __init__(self, *diagnostics: Diagnostic) -> None:
         super().__init__(*diagnostics)
@@ -141,11 +146,33 @@ class LimitError(GradError):
     last: tuple[str, ...] = ()
 
 
+class DepthError(LimitError):
+    """Calls are within each other more deeply than they may be: the one limit that a program can
+    catch, as Python's `RecursionError`.
+    """
+
+
 def run_error(
-    code: str, message: str, *, notes: Sequence[str] = (), help: str | None = None
+    code: str,
+    message: str,
+    *,
+    notes: Sequence[str] = (),
+    help: str | None = None,
+    raises: Exception | type[Exception] | None = None,
 ) -> RunError:
-    """A run-time error without a place yet: what the engine's rooms raise."""
-    return RunError(Diagnostic(code, message, notes=notes, help=help))
+    """A run-time error without a place yet: what the engine's rooms raise.
+
+    Args:
+        code: The diagnostic's code.
+        message: The message for a person.
+        notes: Further lines under it.
+        help: The way out.
+        raises: What a handler of the program sees, if the code does not tell: an exception of
+            Python with the words that Python has, or a class, which gets the message.
+    """
+    error = RunError(Diagnostic(code, message, notes=notes, help=help))
+    error.raises = raises
+    return error
 
 
 def nearest(

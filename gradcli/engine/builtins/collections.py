@@ -170,7 +170,7 @@ def _next(session: Any, *values: Any) -> Any:
     for item in values[0]:
         return item
     if len(values) == 1:
-        raise run_error("no-item", "there are no more items")
+        raise run_error("no-item", "there are no more items", raises=StopIteration())
     return values[1]
 
 
@@ -205,7 +205,8 @@ def _python_s(op: Any, largest: bool) -> Op:
             among = session.items(values[0])
             if not among and default is None:
                 help = "`default=` says what it is"
-                raise run_error("bad-argument", f"`{name}` of nothing", help=help)
+                said = ValueError(f"{name}() arg is an empty sequence")
+                raise run_error("bad-argument", f"`{name}` of nothing", help=help, raises=said)
             return extreme(session, among, key, largest=largest) if among else default
         if key is not None and values:
             return extreme(session, values, key, largest=largest)
@@ -410,7 +411,9 @@ repr_: Op = python_host(
 def _character(session: Any, code: Any) -> str:
     if type(code) is not int or not 0 <= code <= 0x10FFFF or 0xD800 <= code <= 0xDFFF:
         message = f"`chr` needs the number of a character, got {describe(code)}"
-        raise run_error("bad-argument", message)
+        of_int = type(code) is int and not 0 <= code <= 0x10FFFF
+        said = ValueError("chr() arg not in range(0x110000)") if of_int else TypeError
+        raise run_error("bad-argument", message, raises=said)
     return chr(code)
 
 

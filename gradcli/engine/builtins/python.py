@@ -120,7 +120,8 @@ def _range(session: Any, *bounds: Any) -> range:
         raise run_error("wrong-arity", f"`range` takes 1 to 3 arguments, got {len(bounds)}")
     ints = [_integer(b, "range") for b in bounds]
     if len(ints) == 3 and ints[2] == 0:
-        raise run_error("bad-argument", "the step of `range` cannot be 0")
+        said = ValueError("range() arg 3 must not be zero")
+        raise run_error("bad-argument", "the step of `range` cannot be 0", raises=said)
     return range(*ints)
 
 
@@ -161,7 +162,8 @@ def _zip(session: Any, *values: Any, strict: Any = False) -> Iterator[Any]:
     lengths = {_len(session, v) for v in values}
     if len(lengths) > 1:
         shown = " and ".join(map(str, sorted(lengths)))
-        raise run_error("shape-mismatch", f"`zip` with strict=True got the lengths {shown}")
+        message = f"`zip` with strict=True got the lengths {shown}"
+        raise run_error("shape-mismatch", message, raises=ValueError)
     return zip(*map(session.iterate, values), strict=False)
 
 
@@ -192,6 +194,7 @@ def _scalar(value: Any, name: str) -> Any:
         raise run_error(
             "shape-mismatch",
             f"`{name}` needs one element, got a tensor of shape {list(data.shape)}",
+            raises=ValueError,
         )
     raise run_error("wrong-type", f"`{name}` needs a number, got {describe(value)}")
 
@@ -216,8 +219,8 @@ def _float(session: Any, *values: Any) -> Any:
 def _parsed(value: str, kind: Any, name: str) -> Any:
     try:
         return kind(value)
-    except ValueError:
-        raise run_error("bad-argument", f"`{name}` cannot read {value!r}") from None
+    except ValueError as error:
+        raise run_error("bad-argument", f"`{name}` cannot read {value!r}", raises=error) from None
 
 
 def _scalar_of(call: Any, dtype: str) -> Any:
@@ -376,6 +379,7 @@ def _isinstance(session: Any, value: Any, kind: Any) -> bool:
                 "bad-argument",
                 f"`isinstance` asks for int, float, bool, str, list, tuple, dict, set, number or "
                 f"tensor, got {describe(k)}",
+                raises=TypeError,
             )
         if name in _KINDS.get(asked, (asked,)):
             return True

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from math import copysign, inf, nan
 from typing import Any, TypeAlias
 
+from gradcli.engine.values.conversion import no_int
 from gradcli.engine.values.data import INT64_MAX, INT64_MIN
 from gradcli.engine.values.sizes import describe, number
 from gradcli.errors import RunError, run_error
@@ -44,7 +45,10 @@ def overflow() -> RunError:
 
 def zero_divisor(name: str) -> RunError:
     """The error for an integer divided by zero."""
-    return run_error("division-by-zero", f"integer {name} by zero")
+    said = "modulo" if name == "remainder" else "division or modulo"
+    message = f"integer {name} by zero"
+    raises = ZeroDivisionError(f"integer {said} by zero")
+    return run_error("division-by-zero", message, raises=raises)
 
 
 # Arithmetic
@@ -231,7 +235,7 @@ def python_round(x: Num, decimals: int | None = None) -> Num:
     if decimals is not None:
         return round_even(x, decimals)
     if not math.isfinite(x):
-        raise run_error("bad-argument", f"{x} cannot be rounded to an int")
+        raise run_error("bad-argument", f"{x} cannot be rounded to an int", raises=no_int(x))
     return whole(round(x))
 
 

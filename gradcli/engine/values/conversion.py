@@ -6,7 +6,7 @@ A float becomes an int by cutting off its fraction. One that fits no int of 64 b
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import isfinite
+from math import isfinite, isnan
 from typing import Any
 
 from gradcli.engine.values.data import INT64_MAX, INT64_MIN, NUMBERS, Data, dtype_of, is_whole, np
@@ -70,6 +70,13 @@ def _rank(dtype: str) -> int:
     return 2 if dtype.startswith("float") else int(dtype != "bool")
 
 
+def no_int(x: float) -> Exception:
+    """What Python raises for the int of nan or an infinity."""
+    if isnan(x):
+        return ValueError("cannot convert float NaN to integer")
+    return OverflowError("cannot convert float infinity to integer")
+
+
 def whole(x: Any) -> int:
     """The int of a number, cut off towards zero.
 
@@ -77,7 +84,7 @@ def whole(x: Any) -> int:
         RunError: If there is none.
     """
     if type(x) is float and not isfinite(x):
-        raise run_error("bad-argument", f"there is no int for {x}")
+        raise run_error("bad-argument", f"there is no int for {x}", raises=no_int(x))
     n = int(x)
     if not INT64_MIN <= n <= INT64_MAX:
         raise run_error("integer-overflow", f"the int of {x} does not fit into 64 bits")

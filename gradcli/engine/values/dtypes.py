@@ -66,7 +66,8 @@ def dtype_name(dtype: Any) -> str | None:
     name = _NAMES.get(asked)
     if name is None:
         *others, last = DTYPES
-        raise run_error("bad-argument", f"`dtype` must be one of {', '.join(others)} and {last}")
+        message = f"`dtype` must be one of {', '.join(others)} and {last}"
+        raise run_error("bad-argument", message, raises=TypeError)
     return name
 
 

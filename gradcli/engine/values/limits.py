@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from threading import local
 from typing import Any, NoReturn
 
-from gradcli.errors import Diagnostic, LimitError
+from gradcli.errors import DepthError, Diagnostic, LimitError
 from gradcli.limits import DEFAULT, MOST_CALLS, OPTIONS, Limits
 from gradcli.machine import free, resident
 
@@ -61,7 +61,7 @@ class Counters:
     def too_deep(self) -> NoReturn:
         """The end of a run whose calls are within each other more deeply than they may be."""
         message = f"functions call each other more than {self.limits.depth} deep"
-        raise limit_error("recursion-limit", message, "depth")
+        raise DepthError(*limit_error("recursion-limit", message, "depth").diagnostics)
 
 
 class Meter:

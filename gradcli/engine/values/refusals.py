@@ -18,12 +18,18 @@ def unassigned(name: str) -> RunError:
 
 def wrong_count(items: int, names: int) -> RunError:
     """Another number of items than of names that they are unpacked into."""
-    return run_error("wrong-count", f"{items} values cannot be unpacked into {names} names")
+    said = f"too many values to unpack (expected {names})"
+    if items < names:
+        said = f"not enough values to unpack (expected {names}, got {items})"
+    message = f"{items} values cannot be unpacked into {names} names"
+    return run_error("wrong-count", message, raises=ValueError(said))
 
 
 def too_few(items: int, names: int) -> RunError:
     """Fewer items than names beside the one with a star that they are unpacked into."""
-    return run_error("wrong-count", f"{items} values cannot be unpacked into {names} names or more")
+    said = f"not enough values to unpack (expected at least {names}, got {items})"
+    message = f"{items} values cannot be unpacked into {names} names or more"
+    return run_error("wrong-count", message, raises=ValueError(said))
 
 
 def not_callable(kind: str) -> RunError:

@@ -22,7 +22,8 @@ def whole(value: Any, name: str) -> int:
         return int(data)
     if getattr(data, "shape", None) == () and data.dtype.kind in "ib":
         return int(data)
-    raise run_error("bad-argument", f"`{name}` must be an integer, got {describe(value)}")
+    message = f"`{name}` must be an integer, got {describe(value)}"
+    raise run_error("bad-argument", message, raises=TypeError)
 
 
 def number(value: Any, name: str) -> Any:
@@ -31,7 +32,8 @@ def number(value: Any, name: str) -> Any:
     if type(data) not in NUMBERS and getattr(data, "shape", None) == ():
         data = data.item()
     if type(data) not in NUMBERS:
-        raise run_error("bad-argument", f"`{name}` must be a number, got {describe(value)}")
+        message = f"`{name}` must be a number, got {describe(value)}"
+        raise run_error("bad-argument", message, raises=TypeError)
     return data
 
 

@@ -56,6 +56,8 @@ def check(
         *_Expressions(module, names, source).faults(),
         *_too_early(module.body, None, names, ()),
     ]
+    tried = list(_tried(module))
+    faults = [f for f in faults if f.code not in _CATCHABLE or not any(_is_in(f, s) for s in tried)]
     targets = [fault.span for fault in faults if fault.code == "bad-assignment"]
     faults = [f for f in faults if f.span in targets or not any(_is_in(f, t) for t in targets)]
     faults.sort(key=lambda fault: fault.span)
@@ -64,6 +66,17 @@ def check(
 
         offer(faults, source.text, reads)
     return [fault.diagnostic(source) for fault in faults]
+
+
+_CATCHABLE = frozenset({"bad-operand", "not-callable", "bad-attribute", "wrong-arity"})
+"""Faults that are errors of a run as well: a program may provoke them in a `try`."""
+
+
+def _tried(module: ast.Module) -> Iterator[Span]:
+    """The statements whose errors a handler of the program may catch."""
+    for node, _, _ in walk(module):
+        if isinstance(node, ast.Try) and node.handlers:
+            yield from (statement.span for statement in node.body)
 
 
 def _is_in(fault: Fault, span: Span) -> bool:

@@ -28,7 +28,7 @@ def _as_python(name: str, given: list[Any]) -> Any:
     try:
         found = getattr(math, name)(*given)
     except (ValueError, OverflowError, TypeError) as error:
-        raise run_error("bad-argument", f"`math.{name}`: {error}") from None
+        raise run_error("bad-argument", f"`math.{name}`: {error}", raises=error) from None
     return ieee.whole(found) if type(found) is int else found
 
 

@@ -59,31 +59,35 @@ def _gauss(name: str) -> Callable[..., Any]:
 def _int_between(random: RandomNumbers, a: Any, b: Any) -> int:
     first, last = whole(a, "a"), whole(b, "b")
     if last < first:
-        raise run_error("bad-argument", f"there is no int from {first} to {last}")
+        raise run_error(
+            "bad-argument", f"there is no int from {first} to {last}", raises=ValueError
+        )
     return int(random.python.randint(first, last))
 
 
 def _of_range(random: RandomNumbers, start: Any, stop: Any, step: Any) -> int:
     bounds = [whole(n, "randrange") for n in (start, stop, step) if n is not None]
     if len(bounds) == 3 and bounds[2] == 0:
-        raise run_error("bad-argument", "the step of `randrange` cannot be 0")
+        raise run_error("bad-argument", "the step of `randrange` cannot be 0", raises=ValueError)
     found = range(*bounds)
     if not found:
-        raise run_error("bad-argument", f"there is no int in {found}")
+        raise run_error("bad-argument", f"there is no int in {found}", raises=ValueError)
     return int(random.python.randrange(*bounds))
 
 
 def _some(session: Any, sequence: Any) -> list[Any]:
     items: list[Any] = session.items(sequence)
     if not items:
-        raise run_error("bad-argument", "there is nothing to choose from")
+        raise run_error("bad-argument", "there is nothing to choose from", raises=IndexError)
     return items
 
 
 def _sample(session: Any, population: Any, k: Any) -> list[Any]:
     items, count = session.items(population), whole(k, "k")
     if not 0 <= count <= len(items):
-        raise run_error("bad-argument", f"{count} of {len(items)} items cannot be chosen")
+        raise run_error(
+            "bad-argument", f"{count} of {len(items)} items cannot be chosen", raises=ValueError
+        )
     found: list[Any] = session.random.python.sample(items, count)
     return found
 
@@ -95,7 +99,9 @@ def _choices(session: Any, population: Any, weights: Any, k: Any) -> list[Any]:
         of = [float(number(w, "weights")) for w in session.items(weights)]
     items = _some(session, population)
     if of is not None and (len(of) != len(items) or not sum(of) > 0 or min(of) < 0):
-        raise run_error("bad-argument", "the weights are one for each item, and not all 0")
+        raise run_error(
+            "bad-argument", "the weights are one for each item, and not all 0", raises=ValueError
+        )
     found: list[Any] = session.random.python.choices(items, of, k=max(count, 0))
     return found
 
@@ -205,7 +211,7 @@ def _reduce(session: Any, function: Any, iterable: Any, initial: Any) -> Any:
     if initial is not None:
         items = [initial, *items]
     if not items:
-        raise run_error("bad-argument", "`reduce` of nothing")
+        raise run_error("bad-argument", "`reduce` of nothing", raises=TypeError)
     found, *others = items
     for item in others:
         found = called(function, [found, item], "reduce")
@@ -226,7 +232,7 @@ def _count(value: Any, name: str) -> int:
     """How many items something is made of, each of which takes memory before there is one."""
     count = whole(value, name)
     if count < 0:
-        raise run_error("bad-argument", f"`{name}` is 0 or more, got {count}")
+        raise run_error("bad-argument", f"`{name}` is 0 or more, got {count}", raises=ValueError)
     check_items(count)
     return count
 
@@ -271,7 +277,7 @@ def _sliced(session: Any, *values: Any) -> Iterator[Any]:
         raise run_error("wrong-arity", f"`islice` takes 2 to 4 arguments, got {len(values)}")
     ends = [None if n is None else whole(n, "islice") for n in values[1:]]
     if any(n is not None and n < 0 for n in ends) or ends[2:] == [0]:
-        raise run_error("bad-argument", "`islice` counts from 0 on by 1 or more")
+        raise run_error("bad-argument", "`islice` counts from 0 on by 1 or more", raises=ValueError)
     return itertools.islice(session.iterate(values[0]), *ends)
 
 
@@ -289,7 +295,7 @@ def _slept(session: Any, seconds: Any) -> None:
     """Wait in steps, so that a limit of time is seen meanwhile."""
     wait = float(number(seconds, "seconds"))
     if not 0 <= wait < inf:
-        raise run_error("bad-argument", f"cannot sleep for {wait} seconds")
+        raise run_error("bad-argument", f"cannot sleep for {wait} seconds", raises=ValueError)
     end = time.monotonic() + wait
     while (left := end - time.monotonic()) > 0:
         time.sleep(min(left, 0.05))

@@ -482,7 +482,7 @@ def _convolve(session: Any, a: Any, v: Any, mode: Any) -> Any:
     if not (a.size and v.size):
         raise run_error("shape-mismatch", "`np.convolve` needs elements in both rows")
     if mode not in ("full", "same", "valid"):
-        raise run_error("bad-argument", '`mode` is "full", "same" or "valid"')
+        raise run_error("bad-argument", '`mode` is "full", "same" or "valid"', raises=ValueError)
     return Tensor(plain(np.convolve(a, v, mode)))
 
 
@@ -506,7 +506,9 @@ def _histogram(session: Any, a: Any, bins: Any, range: Any, density: Any) -> Any
     try:
         counts, edges = np.histogram(data, edges, static(range), flag(density, "density"))
     except (TypeError, ValueError) as error:
-        raise run_error("bad-argument", f"`np.histogram` cannot count: {error}") from None
+        raise run_error(
+            "bad-argument", f"`np.histogram` cannot count: {error}", raises=ValueError
+        ) from None
     return Tensor(plain(counts)), Tensor(plain(edges))
 
 

@@ -48,7 +48,9 @@ def shaped(x: Any) -> Any:
 def check_some(shape: Shape, dim: Any, name: str) -> None:
     """Refuse a reduction of no elements that has no value."""
     if count_over(shape, dim) == 0:
-        raise run_error("empty-reduction", f"`{name}` of no elements, got the shape {list(shape)}")
+        message = f"`{name}` of no elements, got the shape {list(shape)}"
+        raises = IndexError if dim is not None or name.startswith("arg") else RuntimeError
+        raise run_error("empty-reduction", message, raises=raises)
 
 
 def dim_samples() -> tuple[Sample, ...]:

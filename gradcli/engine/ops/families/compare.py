@@ -162,20 +162,21 @@ def _bits(sign: str, number: Callable[..., Any], function: str) -> tuple[Any, An
 
     def on_arrays(*args: Data) -> Data:
         if not integral(*args):
-            raise _not_bits(sign)
+            raise _not_bits(sign, TypeError if sign == "~" else NotImplementedError)
         return array(*args)
 
     return on_numbers, on_arrays
 
 
-def _not_bits(sign: str) -> Exception:
+def _not_bits(sign: str, raises: type[Exception] = TypeError) -> Exception:
     help = {
         "^": "the power is `x ** y`",
         "&": "`x and y`, or `logical_and(x, y)` element by element",
         "|": "`x or y`, or `logical_or(x, y)` element by element",
         "~": "`not x`, or `logical_not(x)` element by element",
     }
-    return run_error("dtype-mismatch", f"`{sign}` is not defined on floats", help=help[sign])
+    message = f"`{sign}` is not defined on floats"
+    return run_error("dtype-mismatch", message, help=help[sign], raises=raises)
 
 
 def _bitwise(name: str, sign: str, number: Callable[..., Any], doc: str) -> Op:

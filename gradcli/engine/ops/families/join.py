@@ -23,7 +23,7 @@ _VIEW: dict[str, Any] = {"view": True, "source": "PyTorch: views"}
 
 def _cat_shape(*shapes: Shape, dim: Any) -> Shape:
     if not shapes:
-        raise run_error("bad-argument", "`cat` needs at least one tensor")
+        raise run_error("bad-argument", "`cat` needs at least one tensor", raises=ValueError)
     if any(not s for s in shapes):
         raise run_error(
             "shape-mismatch",
@@ -289,6 +289,7 @@ def _narrow(x: Any, dim: Any, start: Any, length: Any) -> Any:
         raise run_error(
             "index-out-of-range",
             f"{count} places from {first} on do not lie in dimension {at} of size {size}",
+            raises=RuntimeError,
         )
     return ops.getitem(x, index=_at(at, len(shape_of(x)), slice(first, first + count)))
 

@@ -240,7 +240,7 @@ def _dropout(session: Any, input: Any, p: Any = 0.5, training: Any = True) -> An
     (x,) = session.operands(dropout, [input])
     rate = float(number(p, "p"))
     if not 0.0 <= rate <= 1.0:
-        raise run_error("bad-argument", f"`p` is a probability, got {rate:g}")
+        raise run_error("bad-argument", f"`p` is a probability, got {rate:g}", raises=ValueError)
     if not flag(training, "training") or rate == 0.0:
         return x if dtype_of(x).startswith("float") else session.do(ops.mul, [x, 1.0], {})
     kept = session.random.generator.random(shape_of(x)) >= rate

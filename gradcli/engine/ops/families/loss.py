@@ -24,9 +24,8 @@ def reduced(loss: Any, reduction: Any) -> Any:
     if reduction == "none":
         return loss
     if reduction not in ("mean", "sum"):
-        raise run_error(
-            "bad-argument", f"`reduction` must be 'mean', 'sum' or 'none', got {reduction!r}"
-        )
+        message = f"`reduction` must be 'mean', 'sum' or 'none', got {reduction!r}"
+        raise run_error("bad-argument", message, raises=ValueError)
     return ops.mean(loss) if reduction == "mean" else ops.sum(loss)
 
 
@@ -230,6 +229,7 @@ def _classes(shape: Shape, target: Shape, weight: Shape | None, name: str) -> in
             "shape-mismatch",
             f"for scores of shape {list(shape)} the target has the shape {list(wanted)}, got "
             f"{list(target)}",
+            raises=ValueError,
         )
     if weight is not None and weight != (shape[at],):
         raise run_error(

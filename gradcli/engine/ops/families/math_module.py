@@ -11,6 +11,7 @@ from gradcli.engine.numerics.ufunc import alike
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import Op, bad, composite, elementwise, known, op, sample
 from gradcli.engine.ops.promotion import boolean, floating, integer
+from gradcli.engine.values.conversion import no_int
 from gradcli.engine.values.data import Data, np, shape_of
 from gradcli.engine.values.sizes import broadcast, number
 from gradcli.errors import run_error
@@ -37,7 +38,7 @@ def _number(x: Any) -> Any:
 def _rounding_op(name: str, to: Callable[[Any], int], what: str) -> Op:
     def rounded(x: Any) -> Any:
         if not math.isfinite(x):
-            raise run_error("bad-argument", f"{x} cannot be rounded to an int")
+            raise run_error("bad-argument", f"{x} cannot be rounded to an int", raises=no_int(x))
         return ieee.whole(to(x))
 
     return op(

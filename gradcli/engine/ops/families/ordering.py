@@ -117,7 +117,8 @@ def _top_shape(x: Shape, k: Any, dim: Any) -> list[Shape]:
     count = whole(k, "k")
     size = x[at] if x else 1
     if not 0 <= count <= size:
-        raise run_error("index-out-of-range", f"`k` is between 0 and {size}, got {count}")
+        message = f"`k` is between 0 and {size}, got {count}"
+        raise run_error("index-out-of-range", message, raises=RuntimeError)
     shape = (*x[:at], count, *x[at + 1 :]) if x else ()
     return [shape, shape]
 

@@ -77,6 +77,7 @@ def _static_slice(index: slice) -> slice:
             "bad-index",
             f"the step of a slice must be positive, got {step}",
             help="`flip(x, 0)` reverses a dimension",
+            raises=ValueError,
         )
     return slice(start, stop, step)
 
@@ -221,6 +222,7 @@ def _checked_array(entry: Any, at: int, shape: Shape) -> Any:
                 "shape-mismatch",
                 f"the mask has shape {list(entry.shape)}, and the dimensions that it masks "
                 f"{list(sizes)}",
+                raises=IndexError,
             )
         return entry
     check_range(entry, at, shape[at])

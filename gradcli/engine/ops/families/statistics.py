@@ -87,7 +87,8 @@ def picked_op(
 def _kth(x: Any, at: int, k: Any) -> Any:
     count = whole(k, "k")
     if not 1 <= count <= x.shape[at]:
-        raise run_error("index-out-of-range", f"`k` is between 1 and {x.shape[at]}, got {count}")
+        message = f"`k` is between 1 and {x.shape[at]}, got {count}"
+        raise run_error("index-out-of-range", message, raises=RuntimeError)
     return np.take(order_of(x, at, False), [count - 1], at)
 
 

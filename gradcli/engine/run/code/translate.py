@@ -306,12 +306,16 @@ class _Translator(Pieces):
         return [self.store(depth, counter, span), ast.Try(body, [taken], orelse, [], **at)]
 
     def finally_done(self, i: ir.Try, body: list[ast.stmt]) -> list[ast.stmt]:
-        """A body followed by statements that run in any case but the end of the run."""
+        """A body followed by statements that run in any case but the end of the run. Too deep a
+        call is no end: a handler further out may catch it.
+        """
         span, at = i.span, self.at(i.span)
         goes_on = self.fresh("goes on")
         ended = [self.store(goes_on, self.constant(False, span), span), ast.Raise(None, None, **at)]
         stopped = ast.ExceptHandler(self.name("@end", span), None, ended, **at)
-        inner = ast.Try(body, [stopped], [], [], **at)
+        again = ast.Raise(None, None, **at)
+        caught = ast.ExceptHandler(self.name("@deep", span), None, [again], **at)
+        inner = ast.Try(body, [caught, stopped], [], [], **at)
         last = ast.If(self.name(goes_on, span), self.body(i.last, span), [], **at)
         return [
             self.store(goes_on, self.constant(True, span), span),

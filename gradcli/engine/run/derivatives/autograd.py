@@ -190,7 +190,7 @@ def gradients(
         inputs = session.items(inputs)
     if flag(materialize_grads, "materialize_grads") and allow_unused is False:
         message = "`materialize_grads` makes zeros of unused gradients, and `allow_unused` is False"
-        raise run_error("bad-argument", message, help="leave `allow_unused` out")
+        raise run_error("bad-argument", message, help="leave `allow_unused` out", raises=ValueError)
     if flag(is_grads_batched, "is_grads_batched"):
         retain = retain_graph if retain_graph is not None else create_graph
         return _batch_of_gradients(

@@ -96,7 +96,8 @@ def _sizes(value: Any, dim: Any) -> list[int]:
     if type(dim) is not int:
         raise run_error("wrong-type", f"`in_dims` holds ints and None, got {kind_of(dim)}")
     if not isinstance(value, Tensor) or not value.ndim:
-        raise run_error("wrong-type", f"`vmap` cannot map over {kind_of(value)}: pass None for it")
+        message = f"`vmap` cannot map over {kind_of(value)}: pass None for it"
+        raise run_error("wrong-type", message, raises=ValueError)
     return [value.shape[axis(dim, value.ndim)]]
 
 

@@ -90,7 +90,8 @@ def register_multi_grad_hook(session: Session, tensors: Any, fn: Any, mode: str 
     """`register_multi_grad_hook(tensors, fn)`: run it once in each pass that comes to any."""
     _callable(fn)
     if mode not in ("all", "any"):
-        raise run_error("bad-argument", f'`mode` is "all" or "any", not {mode!r}')
+        message = f'`mode` is "all" or "any", not {mode!r}'
+        raise run_error("bad-argument", message, raises=ValueError)
     given = session.items(tensors)
     nodes = [node_of(x) if isinstance(x, Tensor) else None for x in given]
     passing: list[Any] = [None, []]  # the current pass, and its gradients so far

@@ -23,7 +23,14 @@ from gradcli.engine.tape.graph import Node, Site
 from gradcli.engine.tape.tensor import truth
 from gradcli.engine.values.data import Quiet
 from gradcli.engine.values.limits import QUESTION, Counters, Reached, joined_text, meter
-from gradcli.errors import AssertionFailed, Diagnostic, GradError, LimitError, run_error
+from gradcli.errors import (
+    AssertionFailed,
+    DepthError,
+    Diagnostic,
+    GradError,
+    LimitError,
+    run_error,
+)
 from gradcli.ir import program as ir
 from gradcli.source import Source
 
@@ -317,7 +324,9 @@ def _assertion(message: Any) -> GradError:
     from gradcli.engine.run.session.text import text
 
     said = "the assertion is false" if message is None else text(message)
-    return AssertionFailed(Diagnostic("assertion-failed", said))
+    error = AssertionFailed(Diagnostic("assertion-failed", said))
+    error.raises = AssertionError() if message is None else AssertionError(message)
+    return error
 
 
 _PROVIDED: dict[str, Any] = {
@@ -342,6 +351,7 @@ _PROVIDED: dict[str, Any] = {
     "@imported": imported,
     "@super": _super,
     "@exception": Exception,
+    "@deep": DepthError,
     "@end": (Reached, LimitError),
     "@caught": _caught,
     "@matches": _matches,

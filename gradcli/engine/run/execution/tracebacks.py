@@ -18,7 +18,7 @@ from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values import refusals
 from gradcli.engine.values.data import NUMBERS
 from gradcli.engine.values.objects import Object
-from gradcli.errors import Diagnostic, GradError, Label, LimitError, run_error
+from gradcli.errors import DepthError, Diagnostic, GradError, Label, LimitError, run_error
 from gradcli.ir import program as ir
 from gradcli.ir import visit
 from gradcli.source import Source, Span
@@ -127,7 +127,7 @@ def _known(
         return refusals.unassigned(written)
     if isinstance(error, RecursionError):
         message = "functions call each other, or values hold each other, too deeply to go on"
-        return LimitError(Diagnostic("recursion-limit", message))
+        return DepthError(Diagnostic("recursion-limit", message))
     if isinstance(error, MemoryError):
         return LimitError(Diagnostic("memory-limit", "there is not enough memory for this value"))
     if isinstance(error, RuntimeError) and "changed size" in str(error):

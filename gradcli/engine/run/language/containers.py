@@ -31,6 +31,7 @@ def hashed(key: Any) -> Any:
             "wrong-type",
             f"{kind_of(changing)} can be changed and is no key or item of a set",
             help="a tuple can be one" if type(changing) is list else None,
+            raises=TypeError(f"unhashable type: '{type(changing).__name__}'"),
         ) from None
     return key
 
@@ -47,7 +48,7 @@ def unknown_key(key: Any) -> RunError:
     """The error for a key that is not there."""
     from gradcli.engine.run.session.text import repr_text
 
-    return run_error("unknown-key", f"there is no key {repr_text(key)}")
+    return run_error("unknown-key", f"there is no key {repr_text(key)}", raises=KeyError(key))
 
 
 def get(value: dict[Any, Any], key: Any) -> Any:
@@ -101,7 +102,8 @@ def _pop(value: dict[Any, Any], key: Any, *default: Any) -> Any:
 
 def _popped_pair(value: dict[Any, Any]) -> Any:
     if not value:
-        raise run_error("unknown-key", "the dictionary is empty")
+        said = KeyError("popitem(): dictionary is empty")
+        raise run_error("unknown-key", "the dictionary is empty", raises=said)
     return value.popitem()
 
 
@@ -119,7 +121,7 @@ def _remove(value: set[Any], item: Any) -> None:
 
 def _popped(value: set[Any]) -> Any:
     if not value:
-        raise run_error("unknown-key", "the set is empty")
+        raise run_error("unknown-key", "the set is empty", raises=KeyError("pop from an empty set"))
     return value.pop()
 
 

@@ -19,7 +19,9 @@ def seeded(kind: str, seed: Any) -> Any:
     try:
         return getattr(np.random, kind)(seed)
     except (TypeError, ValueError, ArithmeticError) as error:
-        raise run_error("bad-argument", f"no generator begins at this seed: {error}") from None
+        raise run_error(
+            "bad-argument", f"no generator begins at this seed: {error}", raises=ValueError
+        ) from None
 
 
 def drawn(rng: Any, name: str, args: Any, keywords: Any) -> Any:
@@ -38,7 +40,9 @@ def drawn(rng: Any, name: str, args: Any, keywords: Any) -> Any:
     try:
         found = function(*given, **named)
     except (TypeError, ValueError, ArithmeticError, LookupError) as error:
-        raise run_error("bad-argument", f"`{name}` cannot draw: {error}") from None
+        raise run_error(
+            "bad-argument", f"`{name}` cannot draw: {error}", raises=ValueError
+        ) from None
     return Tensor(plain(found)) if isinstance(found, np.ndarray) else plain(np.asarray(found))
 
 

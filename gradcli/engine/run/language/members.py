@@ -544,23 +544,26 @@ _SLICE: dict[str, Member] = {
 }
 
 
-def _position(session: Evaluator, items: Any, item: Any) -> int:
-    """The place of the first item that is equal to one."""
+def _position(session: Evaluator, items: Any, item: Any, absent: ValueError) -> int:
+    """The place of the first item that is equal to one; `absent` is seen if there is none."""
     for at, other in enumerate(items):
         if same(session, other, item):
             return at
-    raise run_error("bad-argument", f"{repr_text(item)} is not in {kind_of(items)}")
+    raise run_error("bad-argument", f"{repr_text(item)} is not in {kind_of(items)}", raises=absent)
 
 
 def _index(
     session: Evaluator, site: Site | None, items: Any, item: Any, start: int = 0, stop: int = _END
 ) -> int:
     first = slice(start, stop).indices(len(items))[0]
-    return first + _position(session, items[start:stop], item)
+    said = "tuple.index(x): x not in tuple"
+    absent = ValueError(f"{repr_text(item)} is not in list" if type(items) is list else said)
+    return first + _position(session, items[start:stop], item, absent)
 
 
 def _remove(session: Evaluator, site: Site | None, items: list[Any], item: Any) -> None:
-    del items[_position(session, items, item)]
+    absent = ValueError("list.remove(x): x not in list")
+    del items[_position(session, items, item, absent)]
 
 
 def _sort(
@@ -579,10 +582,9 @@ def _sort(
 def _pop(items: list[Any], index: int = -1) -> Any:
     try:
         return items.pop(index)
-    except IndexError:
-        raise run_error(
-            "index-out-of-range", f"nothing to pop at {index} of a list of length {len(items)}"
-        ) from None
+    except IndexError as error:
+        message = f"nothing to pop at {index} of a list of length {len(items)}"
+        raise run_error("index-out-of-range", message, raises=error) from None
 
 
 _SEQUENCE: dict[str, Member] = {

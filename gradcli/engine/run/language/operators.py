@@ -409,13 +409,13 @@ def delete_item(receiver: Any, index: Any) -> None:
         raise run_error("wrong-type", "a list takes an int or a slice as its index")
     try:
         del receiver[where]
-    except IndexError:
-        raise _out_of_range(where, receiver) from None
+    except IndexError as error:
+        raise _out_of_range(where, receiver, error) from None
 
 
-def _out_of_range(index: int | slice, value: Any) -> RunError:
+def _out_of_range(index: int | slice, value: Any, error: IndexError) -> RunError:
     message = f"index {index} is out of range for {kind_of(value)} of length {len(value)}"
-    return run_error("index-out-of-range", message)
+    return run_error("index-out-of-range", message, raises=error)
 
 
 def item(session: Evaluator, value: Any, index: Any, site: Site | None) -> Any:
@@ -435,8 +435,8 @@ def item(session: Evaluator, value: Any, index: Any, site: Site | None) -> Any:
             raise run_error("wrong-type", f"{kind_of(value)} takes an int or a slice as its index")
         try:
             return value[where]
-        except IndexError:
-            raise _out_of_range(where, value) from None
+        except IndexError as error:
+            raise _out_of_range(where, value, error) from None
     if type(value) is dict:
         from gradcli.engine.run.language import containers
 
@@ -468,8 +468,8 @@ def set_item(session: Evaluator, receiver: Any, index: Any, value: Any, site: Si
     if isinstance(receiver, Object):
         objects().called(receiver, "__setitem__", (index, value), {})
         return
-    where = _position(index) if type(receiver) is list else _place(index)
     if type(receiver) is list:
+        where = _position(index)
         if type(where) is slice:
             _set_part(session, receiver, where, value)
             return
@@ -477,11 +477,12 @@ def set_item(session: Evaluator, receiver: Any, index: Any, value: Any, site: Si
             raise run_error("wrong-type", "an item of a list is set by one int")
         try:
             receiver[where] = value
-        except IndexError:
-            raise _out_of_range(where, receiver) from None
+        except IndexError as error:
+            raise _out_of_range(where, receiver, error) from None
         return
     if type(receiver) is not Tensor:
         raise run_error("wrong-type", f"items of {kind_of(receiver)} cannot be set")
+    where = _place(index)
     from gradcli.engine.ops.inplace import apply_inplace
 
     value = session.operands(ops.set_at, [receiver, value], site)[1]
@@ -501,10 +502,10 @@ def _set_part(session: Evaluator, receiver: list[Any], where: slice, value: Any)
     check_items(len(receiver) + len(items))
     try:
         receiver[where] = items
-    except ValueError:
+    except ValueError as error:
         count = len(receiver[where])
         message = f"{len(items)} items cannot take the place of the {count} that the slice shows"
-        raise run_error("wrong-count", message) from None
+        raise run_error("wrong-count", message, raises=error) from None
 
 
 def _place(index: Any) -> Any:
@@ -527,6 +528,8 @@ def _position(index: Any) -> Any:
     """
     if type(index) is slice:
         return _part(index)
+    if type(index) is float or type(index) is str:
+        raise _no_index(index, TypeError)
     if isinstance(index, Tensor) and type(index.data) not in NUMBERS and index.data.size == 1:
         kind = index.data.dtype.kind
         return index.data.item() if kind in "iu" else _place(index)
@@ -540,7 +543,8 @@ def _part(index: slice) -> slice:
         for number, name in ((index.start, "start"), (index.stop, "stop"), (index.step, "step"))
     )
     if step == 0:
-        raise run_error("bad-index", "the step of a slice cannot be 0")
+        said = ValueError("slice step cannot be zero")
+        raise run_error("bad-index", "the step of a slice cannot be 0", raises=said)
     return slice(start, stop, step)
 
 
@@ -553,7 +557,8 @@ def _is_place(item: Any) -> bool:
 def _index(index: Any) -> Any:
     """An index as plain data: tensors and lists of ints or bools as arrays."""
     if isinstance(index, Tensor) and index.dtype.startswith("float"):
-        raise run_error("wrong-type", "an index is an int or a bool, got floats")
+        message = "an index is an int or a bool, got floats"
+        raise run_error("wrong-type", message, raises=IndexError)
     if isinstance(index, Tensor):  # its own copy: later changes must not reach the gradient
         check_memory(index.shape)
         return index.data if type(index.data) in NUMBERS else index.data.copy()
@@ -563,11 +568,14 @@ def _index(index: Any) -> Any:
         return [_index(i) for i in index]
     if type(index) is slice:
         return slice(static(index.start), static(index.stop), static(index.step))
-    if type(index) is float:
-        raise run_error("wrong-type", f"an index is an int, got the float {index}")
-    if type(index) is str:
-        raise run_error("wrong-type", "an index is an int, got a string")
+    if type(index) is float or type(index) is str:
+        raise _no_index(index, IndexError)
     return index
+
+
+def _no_index(index: float | str, raises: type[Exception]) -> RunError:
+    kind = "a string" if type(index) is str else f"the float {index}"
+    return run_error("wrong-type", f"an index is an int, got {kind}", raises=raises)
 
 
 def _seen(value: Any) -> Any:

@@ -27,7 +27,9 @@ def formatted(template: str, given: Any) -> str:
         nonlocal taken
         taken += 1
         if taken > len(values):
-            raise run_error("bad-format", f"the text has more fields than the {len(values)} values")
+            message = f"the text has more fields than the {len(values)} values"
+            said = TypeError("not enough arguments for format string")
+            raise run_error("bad-format", message, raises=said)
         return values[taken - 1]
 
     for field in re.finditer(_FIELD, template, re.DOTALL):
@@ -52,12 +54,14 @@ def formatted(template: str, given: Any) -> str:
         found.append(_written(form, kind, value))
     found.append(_plain(template[end:]))
     if taken < len(values) and not keyed and not (type(given) is dict and not taken):
-        raise run_error("bad-format", f"the text has {taken} fields for {len(values)} values")
+        said = TypeError("not all arguments converted during string formatting")
+        message = f"the text has {taken} fields for {len(values)} values"
+        raise run_error("bad-format", message, raises=said)
     return joined_text("", found)
 
 
 def _no_key(key: str) -> Any:
-    raise run_error("bad-format", f"there is no key {key!r}")
+    raise run_error("bad-format", f"there is no key {key!r}", raises=KeyError(key))
 
 
 def _plain(part: str) -> str:
@@ -89,7 +93,6 @@ def _written(form: str, kind: str, value: Any) -> str:
         raise run_error("bad-format", f"there is no field `%{kind}`")
     try:
         return str(f"{form}{kind}" % plain)
-    except (TypeError, ValueError, OverflowError):
-        raise run_error(
-            "bad-format", f"the field `{form}{kind}` does not fit {repr_text(value)}"
-        ) from None
+    except (TypeError, ValueError, OverflowError) as error:
+        message = f"the field `{form}{kind}` does not fit {repr_text(value)}"
+        raise run_error("bad-format", message, raises=error) from None

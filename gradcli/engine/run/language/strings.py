@@ -46,7 +46,7 @@ def _method(name: str) -> Callable[..., Any]:
         try:
             return plain(value, *given, **keywords)
         except ValueError as error:
-            raise run_error("bad-argument", f"`{name}`: {error}") from None
+            raise run_error("bad-argument", f"`{name}`: {error}", raises=error) from None
 
     return call
 
@@ -122,7 +122,7 @@ class _Filling:
         try:
             fields = list(Formatter().parse(template))
         except ValueError as error:
-            raise run_error("bad-format", f"{error}".lower()) from None
+            raise run_error("bad-format", f"{error}".lower(), raises=error) from None
         for literal, name, spec, conversion in fields:
             yield literal
             if name is not None:
@@ -148,12 +148,15 @@ class _Filling:
     def _first(self, name: str) -> Any:
         if name and not name.isdecimal():
             if name not in self._named:
-                raise run_error("bad-format", f"`format` gets no argument `{name}`")
+                message = f"`format` gets no argument `{name}`"
+                raise run_error("bad-format", message, raises=KeyError(name))
             return self._named[name]
         if (name == "") == (self._next is None) and self._next != 0:
             raise run_error("bad-format", "some fields are numbered and others are not")
         at = self._next if name == "" else int(name)
         self._next = None if name else (self._next or 0) + 1
         if at is None or at >= len(self._args):
-            raise run_error("bad-format", f"`format` gets {len(self._args)} values, too few")
+            message = f"`format` gets {len(self._args)} values, too few"
+            said = f"Replacement index {at} out of range for positional args tuple"
+            raise run_error("bad-format", message, raises=IndexError(said))
         return self._args[at]

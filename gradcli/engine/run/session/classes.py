@@ -216,8 +216,11 @@ def returned(error: Exception) -> RunError | None:
     """The error for a wrong result of a method such as `__len__`, from Python's; None for another
     one.
     """
+    if "object cannot be interpreted as an integer" in str(error):
+        message = f"a method such as `__len__` must return an int: {error}"
+        return run_error("wrong-type", message, raises=error)
     found = re.fullmatch(r"(__\w+__)(?: method|\(\))? (should return|returned) (.+)", str(error))
-    return found and run_error("wrong-type", f"`{found[1]}` {found[2]} {found[3]}")
+    return found and run_error("wrong-type", f"`{found[1]}` {found[2]} {found[3]}", raises=error)
 
 
 def arguments(error: TypeError) -> RunError:

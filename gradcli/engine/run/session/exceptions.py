@@ -2,32 +2,74 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from gradcli.engine.run.code.naming import kind_of
 from gradcli.engine.run.session.classes import misfit_within, returned
 from gradcli.engine.run.session.text import repr_text, text
 from gradcli.engine.values.objects import Object
-from gradcli.errors import AssertionFailed, Diagnostic, GradError, LimitError, run_error
+from gradcli.errors import (
+    AssertionFailed,
+    DepthError,
+    Diagnostic,
+    GradError,
+    LimitError,
+    run_error,
+)
 
 _BASES = {
-    "Exception": "",
+    "BaseException": "",
+    "GeneratorExit": "BaseException",
+    "KeyboardInterrupt": "BaseException",
+    "SystemExit": "BaseException",
+    "Exception": "BaseException",
     "ArithmeticError": "Exception",
     "FloatingPointError": "ArithmeticError",
     "OverflowError": "ArithmeticError",
     "ZeroDivisionError": "ArithmeticError",
     "AssertionError": "Exception",
     "AttributeError": "Exception",
+    "BufferError": "Exception",
+    "EOFError": "Exception",
     "ImportError": "Exception",
+    "ModuleNotFoundError": "ImportError",
     "LookupError": "Exception",
     "IndexError": "LookupError",
     "KeyError": "LookupError",
+    "MemoryError": "Exception",
     "NameError": "Exception",
+    "UnboundLocalError": "NameError",
+    "OSError": "Exception",
+    "ConnectionError": "OSError",
+    "FileExistsError": "OSError",
+    "FileNotFoundError": "OSError",
+    "InterruptedError": "OSError",
+    "IsADirectoryError": "OSError",
+    "NotADirectoryError": "OSError",
+    "PermissionError": "OSError",
+    "TimeoutError": "OSError",
     "RuntimeError": "Exception",
     "NotImplementedError": "RuntimeError",
+    "RecursionError": "RuntimeError",
+    "StopAsyncIteration": "Exception",
     "StopIteration": "Exception",
+    "SystemError": "Exception",
     "TypeError": "Exception",
     "ValueError": "Exception",
+    "UnicodeError": "ValueError",
+    "Warning": "Exception",
+    "BytesWarning": "Warning",
+    "DeprecationWarning": "Warning",
+    "EncodingWarning": "Warning",
+    "FutureWarning": "Warning",
+    "ImportWarning": "Warning",
+    "PendingDeprecationWarning": "Warning",
+    "ResourceWarning": "Warning",
+    "RuntimeWarning": "Warning",
+    "SyntaxWarning": "Warning",
+    "UnicodeWarning": "Warning",
+    "UserWarning": "Warning",
 }
 """The exceptions that have a name, each with the one that it is a kind of."""
 
@@ -39,13 +81,22 @@ _OF_CODES = {
     "division-by-zero": "ZeroDivisionError",
     "integer-overflow": "OverflowError",
     "wrong-count": "ValueError",
-    "bad-argument": "ValueError",
+    "bad-format": "ValueError",
+    "unknown-key": "KeyError",
+    "bad-index": "IndexError",
+    "ragged-list": "ValueError",
     "used-before-assigned": "NameError",
     **dict.fromkeys(
         ("wrong-type", "wrong-arity", "not-callable", "not-iterable", "bad-class"), "TypeError"
     ),
 }
-"""Exceptions that handlers see, by an error's code; `RuntimeError` for others, as PyTorch."""
+"""Classes of the exceptions that handlers see, by the code of an error that does not tell its own;
+`RuntimeError` for others, as PyTorch.
+"""
+
+
+_IN_PYTHON = re.compile("changed size during iteration|generator raised StopIteration")
+"""Errors of Python's own that a program can cause."""
 
 
 class Thrown(Object, Exception):
@@ -86,12 +137,15 @@ def raised(value: Any) -> BaseException:
     if value is None:
         handled = sys.exception()
         if handled is None:
-            raise run_error("unhandled-exception", "there is no exception to raise again")
+            message = "there is no exception to raise again"
+            none = RuntimeError("No active exception to reraise")
+            raise run_error("unhandled-exception", message, raises=none)
         return handled
     made = value() if isinstance(value, type) and issubclass(value, Thrown) else value
     if not isinstance(made, Thrown):
         message = f"what is raised must be an exception, got {kind_of(value)}"
-        raise run_error("wrong-type", message, help='write `raise ValueError("...")`')
+        said = TypeError("exceptions must derive from BaseException")
+        raise run_error("wrong-type", message, help='write `raise ValueError("...")`', raises=said)
     return made
 
 
@@ -100,19 +154,37 @@ def seen(error: Exception) -> Thrown:
     if isinstance(error, Thrown):
         return error
     known = error if isinstance(error, GradError) else _of_python(error)
-    if known is None or isinstance(known, LimitError):
+    if known is None or (isinstance(known, LimitError) and not isinstance(known, DepthError)):
         raise error
-    first = known.diagnostics[0]
-    made = named(_OF_CODES.get(first.code, "RuntimeError"))(first.message)
+    kind, args = _kind(known)
+    made = named(kind)(*args)
     made.__cause__ = error
     return made
 
 
+def _kind(error: GradError) -> tuple[str, tuple[Any, ...]]:
+    """The class and the arguments of the exception that a handler sees."""
+    first = error.diagnostics[0]
+    if isinstance(error, DepthError):
+        return "RecursionError", ("maximum recursion depth exceeded",)
+    raises = error.raises
+    if raises is None:
+        return _OF_CODES.get(first.code, "RuntimeError"), (first.message,)
+    if isinstance(raises, Exception):
+        return type(raises).__name__, raises.args
+    return raises.__name__, (first.message,)
+
+
 def _of_python(error: Exception) -> GradError | None:
     """An error that Python finds in the code of the program, as one of a run."""
+    if isinstance(error, RecursionError):
+        message = "functions call each other, or values hold each other, too deeply to go on"
+        return DepthError(Diagnostic("recursion-limit", message))
     if isinstance(error, NameError):
         name = getattr(error, "name", None) or str(error).partition("'")[2].partition("'")[0]
-        return run_error("used-before-assigned", f"`{name}` has no value here")
+        return run_error("used-before-assigned", f"`{name}` has no value here", raises=error)
+    if isinstance(error, RuntimeError) and _IN_PYTHON.search(str(error)):
+        return run_error("bad-argument", str(error), raises=error)
     if isinstance(error, TypeError) and (wrong := misfit_within(error)) is not None:
         return wrong
     return returned(error)

@@ -60,14 +60,16 @@ def _gone_on(step: Callable[[], Any]) -> Any:
     """The next item that a generator gives."""
     try:
         return step()
-    except StopIteration:
-        raise run_error("no-item", "there are no more items") from None
+    except StopIteration as error:
+        raise run_error("no-item", "there are no more items", raises=error) from None
 
 
 def _send(it: Any, value: Any) -> Any:
     if value is not None and it.gi_frame is not None and not it.gi_suspended:
         message = "a generator that has not begun takes nothing"
-        raise run_error("wrong-type", message, help="`next(it)` goes on to its first `yield`")
+        said = TypeError("can't send non-None value to a just-started generator")
+        help = "`next(it)` goes on to its first `yield`"
+        raise run_error("wrong-type", message, help=help, raises=said)
     return _gone_on(lambda: it.send(value))
 
 

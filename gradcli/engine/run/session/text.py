@@ -137,15 +137,15 @@ def format_value(value: Any, conversion: str = "", spec: str = "") -> str:
                 f"the format `{spec}` needs a number, a one-element tensor without dimensions or "
                 "a string",
                 help="format the items one by one, or leave the format out",
+                raises=TypeError,
             )
         return text(value)
     check_text(_width(spec))
     try:
         return format(value, spec)
-    except (ValueError, OverflowError):
-        raise run_error(
-            "bad-format", f"the format `{spec}` does not fit the value {repr_text(value)}"
-        ) from None
+    except (ValueError, OverflowError) as error:
+        message = f"the format `{spec}` does not fit the value {repr_text(value)}"
+        raise run_error("bad-format", message, raises=error) from None
 
 
 def _width(spec: str) -> int:

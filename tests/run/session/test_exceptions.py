@@ -1,0 +1,78 @@
+"""An error that the language raises by itself has the class that it has in Python or PyTorch."""
+
+import io
+import warnings
+from contextlib import redirect_stdout
+from textwrap import indent
+
+import pytest
+from support.programs.failing_programs import python_programs, torch_programs
+
+from gradcli.program import load
+
+PYTHON, TORCH = python_programs(), torch_programs()
+OWN_WORDS = ("TypeError", "AttributeError")
+"""Classes whose text is gradcli's message."""
+FAMILY = {
+    "KeyError": ("LookupError", "Exception"),
+    "IndexError": ("LookupError", "Exception"),
+    "ZeroDivisionError": ("ArithmeticError", "Exception"),
+    "OverflowError": ("ArithmeticError", "Exception"),
+    "UnboundLocalError": ("NameError", "Exception"),
+    "RecursionError": ("RuntimeError", "Exception"),
+    "NotImplementedError": ("RuntimeError", "Exception"),
+    "UnicodeError": ("ValueError", "Exception"),
+}
+SIBLINGS = ("KeyError", "IndexError", "ValueError", "TypeError", "AttributeError", "StopIteration")
+
+
+def _caught(program, handlers):
+    return f"try:\n{indent(program, '    ')}\n{handlers}"
+
+
+def _seen(program):
+    """What a handler sees: the class, and the exception's parts."""
+    shown = "print(type(e).__name__); print((str(e), e.args, repr(e)))"
+    return _caught(program, f"except Exception as e:\n    {shown}\n")
+
+
+def _python(program):
+    out = io.StringIO()
+    with redirect_stdout(out), warnings.catch_warnings():
+        warnings.simplefilter("ignore", SyntaxWarning)
+        exec(compile(program, "program", "exec"), {"__name__": "__main__"})
+    return out.getvalue().splitlines()
+
+
+def _printed(program):
+    return list(load(program).run().printed)
+
+
+KINDS = {program: _python(_seen(program))[0] for program in PYTHON} | dict(TORCH)
+DIFFERENT = (  # texts of Python's that say less, or change from version to version
+    *("deque().remove", "int(float(", "round(float(", '"{".format', '"%q"', '"%" %'),
+    *("strict=True", "dict([", "def f():\n    del z", "raise\n"),
+)
+WORDED = [p for p in PYTHON if KINDS[p] not in OWN_WORDS and not any(d in p for d in DIFFERENT)]
+
+
+def test_there_are_many_of_each_kind():
+    assert len(PYTHON) >= 150
+    assert len(TORCH) >= 100
+    assert set(KINDS.values()) >= {*FAMILY, *SIBLINGS, "RuntimeError", "AssertionError"}
+
+
+@pytest.mark.parametrize("program", KINDS)
+def test_the_class_is_python_s_or_pytorch_s(program):
+    kind = KINDS[program]
+    assert _printed(_seen(program))[0] == kind
+    siblings = [s for s in SIBLINGS if s != kind and s not in FAMILY.get(kind, ())]
+    passed = f"except ({', '.join(siblings)}):\n    print('a sibling')\n"
+    for base in (kind, *FAMILY.get(kind, ("Exception",))):
+        handlers = f"{passed}except {base} as e:\n    print('{base}', isinstance(e, {base}))\n"
+        assert _printed(_caught(program, handlers)) == [f"{base} True"]
+
+
+@pytest.mark.parametrize("program", WORDED)
+def test_the_text_is_python_s(program):
+    assert _printed(_seen(program)) == _python(_seen(program))

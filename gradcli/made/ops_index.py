@@ -95,7 +95,7 @@ INDEX: dict[str, Any] = {
         'ops.families.loss': 'binary_cross_entropy binary_cross_entropy_with_logits cosine_embedding_loss cross_entropy gaussian_nll_loss hinge_embedding_loss huber_loss kl_div l1_loss margin_ranking_loss mse_loss nll_loss poisson_nll_loss smooth_l1_loss soft_margin_loss',
         'ops.families.layer': 'cdist cosine_similarity dropout embedding layer_norm normalize one_hot pairwise_distance rms_norm torch_embedding',
         'ops.families.convolution': 'avg_pool1d avg_pool2d conv1d conv2d max_pool1d max_pool2d',
-        'builtins.create': 'FloatTensor Tensor Variable arange as_tensor device empty empty_like eye full full_like linspace logspace ones ones_like tensor zeros zeros_like',
+        'builtins.create': 'FloatTensor Size Tensor Variable arange as_tensor device empty empty_like eye full full_like linspace logspace ones ones_like tensor zeros zeros_like',
         'builtins.alike': 'BoolTensor ByteTensor CharTensor DoubleTensor HalfTensor IntTensor LongTensor ShortTensor detach from_numpy is_complex is_floating_point is_tensor new_empty new_full new_ones new_tensor new_zeros scalar_tensor sum_to_size type_as',
         'builtins.random': 'bernoulli manual_seed multinomial normal rand rand_like randint randn randn_like randperm',
         'builtins.python': 'Ellipsis bool classmethod dir double e enumerate float float16 float32 float64 half id inf int int16 int32 int64 int8 isinstance len long nan number pi print property range short slice staticmethod str tau type uint8 zip',

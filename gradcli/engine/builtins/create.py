@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from math import isfinite
 from typing import Any
 
+from gradcli.engine.ops.binding import static
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import REQUIRED, Op, host, torch_host
 from gradcli.engine.ops.statics import UNSURE, Statics
@@ -16,7 +17,16 @@ from gradcli.engine.values.conversion import converted, default_for, fitting
 from gradcli.engine.values.data import NUMBERS, Data, dtype_of, np, plain, shape_of
 from gradcli.engine.values.dtypes import dtype_name
 from gradcli.engine.values.limits import QUESTION, check_memory
-from gradcli.engine.values.sizes import Shape, common_dtype, describe, flag, number, sizes, whole
+from gradcli.engine.values.sizes import (
+    Shape,
+    Size,
+    common_dtype,
+    describe,
+    flag,
+    number,
+    sizes,
+    whole,
+)
 from gradcli.errors import run_error
 
 FAMILY = 310, "Making tensors"
@@ -249,6 +259,26 @@ device: Op = torch_host(
     args=("type",),
     infer=lambda known, type: known.constant("cpu"),
     doc='The device "cpu", the only one.',
+)
+
+
+def _size(session: Any, *values: Any) -> Size:
+    items = session.items(values[0]) if values else []
+    found = [static(item) for item in items]
+    wrong = next((i for i, item in enumerate(found) if type(item) is not int), None)
+    if wrong is not None:
+        message = f"`Size` takes ints, item {wrong} is {describe(items[wrong])}"
+        raise run_error("wrong-type", message)
+    return Size(found)
+
+
+size: Op = torch_host(
+    "Size",
+    _size,
+    args=("*values=None",),
+    infer=lambda known, *values: known.unknown(*values),
+    doc="The size with these ints, as `x.shape` gives it: a tuple that prints as "
+    "`torch.Size([2, 3])`.",
 )
 
 

@@ -18,6 +18,7 @@ from gradcli.engine.values import dtypes
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.conversion import whole
 from gradcli.engine.values.data import NUMBERS
+from gradcli.engine.values.fields import Fields, Named
 from gradcli.engine.values.limits import joined_text
 from gradcli.engine.values.objects import Object
 from gradcli.engine.values.sizes import describe
@@ -295,6 +296,11 @@ class Kind:
     def __repr__(self) -> str:
         return f"<class '{self.name}'>"
 
+    def is_made_by(self, function: Any) -> bool:
+        """True if a built-in function, such as `int`, names this kind."""
+        asked = dtypes.builtin_name(function)
+        return callable(function) and _CLASSES.get(asked, asked) == self.name
+
     _members: tuple[dict[str, Any], dict[str, Any]] = (
         {"__name__": lambda kind: kind.name.rpartition(".")[2]},
         {},
@@ -317,8 +323,17 @@ def kind_of(value: Any) -> Kind | type:
         return Kind(value.name())
     if callable(value):
         return Kind("function")
+    if isinstance(value, Fields):
+        return Kind(value.name if type(value) is Named else f"torch.return_types.{value.name}")
     name = type(value).__name__
     return Kind({"Size": "torch.Size", "DType": "torch.dtype"}.get(name, name))
+
+
+_CLASSES = {
+    "Size": "torch.Size",
+    **dict.fromkeys(("tensor", "Tensor", "FloatTensor", "Variable"), "torch.Tensor"),
+}
+"""Kinds with another name than the built-in that makes them."""
 
 
 def _sliced(session: Any, *bounds: Any) -> slice:
@@ -357,7 +372,7 @@ _KINDS = {
     "callable": ("function",),
     "number": ("int", "float", "bool"),
     "int": ("int", "bool"),
-    "tuple": ("tuple", "torch.Size"),
+    "Size": ("torch.Size",),
 }
 
 
@@ -374,14 +389,14 @@ def _isinstance(session: Any, value: Any, kind: Any) -> bool:
                 return True
             continue
         asked = k.name if isinstance(k, Kind) else dtypes.builtin_name(k)
-        if asked not in _ASKED:
+        if asked not in _ASKED and not isinstance(k, Kind):
             raise run_error(
                 "bad-argument",
                 f"`isinstance` asks for int, float, bool, str, list, tuple, dict, set, number or "
                 f"tensor, got {describe(k)}",
                 raises=TypeError,
             )
-        if name in _KINDS.get(asked, (asked,)):
+        if name in _KINDS.get(asked, (asked,)) or (asked == "tuple" and isinstance(value, tuple)):
             return True
     return False
 

@@ -154,7 +154,9 @@ def filled(size: Sequence[int], value: Any) -> Data:
 
 
 class Size(tuple[int, ...]):
-    """A shape, as `x.shape` and `x.size()` give it; prints as `torch.Size([2, 3])`."""
+    """A shape, as `x.shape` and `x.size()` give it; prints as `torch.Size([2, 3])`. Joined with a
+    tuple, repeated or sliced it stays one.
+    """
 
     def __repr__(self) -> str:
         return f"torch.Size({list(self)})"

@@ -119,9 +119,9 @@ class Scope(Record):
 
 Visit: TypeAlias = tuple[ast.Node, str, Scope | None]
 """A node, how its value is used and the scope in which it stands. It is used as "call" where it is
-called, as "base" where an attribute is taken of it, "class" where only a class will do, "compared"
-in a comparison, "negated" of a literal behind a minus, "operand" where nothing but a value will do,
-else "value".
+called, as "base" where an attribute is taken of it, "class" where only a class will do, "kind" in a
+comparison with `type(x)`, "compared" in another one, "negated" of a literal behind a minus,
+"operand" where nothing but a value will do, else "value".
 """
 
 
@@ -447,12 +447,22 @@ def _parts(node: ast.Node, scope: Scope | None) -> Iterator[Visit]:
             for statement in (*node.body, *node.orelse):
                 yield (statement, "value", scope)
         case _:
-            role = _ROLES.get(type(node), "operand")
+            role = "kind" if _asks_kind(node) else _ROLES.get(type(node), "operand")
             for name in node._fields:
                 value = getattr(node, name)
                 for part in value if isinstance(value, tuple) else (value,):
                     if isinstance(part, ast.Node):
                         yield (part, role, scope)
+
+
+def _asks_kind(node: ast.Node) -> bool:
+    """True if a comparison asks for the kind of a value: `type(x) == int`."""
+    return isinstance(node, ast.Compare) and any(
+        isinstance(part, ast.Call)
+        and isinstance(part.function, ast.Name)
+        and part.function.id == "type"
+        for part in (node.first, *node.rest)
+    )
 
 
 MARKS = frozenset(

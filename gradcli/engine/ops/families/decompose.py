@@ -104,7 +104,7 @@ cholesky_inverse: Op = composite(
 def _eigh(a: Any, UPLO: Any = "L") -> Any:  # noqa: N803
     checked("eigh", a, square=True)
     found = ops.symmetric_eigen(a, upper=_side(UPLO))
-    return Fields("eigh", ("eigenvalues", "eigenvectors"), found)
+    return Fields("linalg_eigh", ("eigenvalues", "eigenvectors"), found)
 
 
 eigh: Op = composite(

@@ -264,7 +264,9 @@ _SQUARE_SAMPLES = (
 
 lu_factor: Op = composite(
     "lu_factor",
-    lambda a, pivot: Fields("lu_factor", ("LU", "pivots"), _factored("lu_factor", a, pivot)[:2]),
+    lambda a, pivot: Fields(
+        "linalg_lu_factor", ("LU", "pivots"), _factored("lu_factor", a, pivot)[:2]
+    ),
     aliases=("linalg_lu_factor",),
     layout=[in_columns, in_order],
     guards=("out",),
@@ -286,7 +288,7 @@ lu_factor: Op = composite(
 def _lu(a: Any, pivot: Any) -> Any:
     packed, _, p = _factored("lu", a, pivot)
     parts = (ops.transpose(p, dim0=-1, dim1=-2), unit_lower(packed), triangle(packed, True))
-    return Fields("lu", ("P", "L", "U"), parts)
+    return Fields("linalg_lu", ("P", "L", "U"), parts)
 
 
 linalg_lu: Op = composite(

@@ -457,7 +457,7 @@ def _lstsq(a: Any, b: Any, rcond: Any, driver: Any) -> Any:
     if vector:
         x = ops.squeeze(x, dim=-1)
     names = ("solution", "residuals", "rank", "singular_values")
-    return Fields("lstsq", names, (x, rest, rank, ops.svdvals(a)))
+    return Fields("linalg_lstsq", names, (x, rest, rank, ops.svdvals(a)))
 
 
 lstsq: Op = composite(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache, partial
+from math import prod
 from types import GeneratorType
 from typing import Any
 
@@ -154,7 +155,7 @@ def attributes() -> frozenset[str]:
 
     names: set[str] = set(_SETTERS) | ops.fields | OWN_NAMES | {*DRAWS, "shuffle"} | NAMES | DRAWN
     names.update(("__name__", "__next__", "power", *EDGE, *_SLICE, "primal", "tangent"))
-    for getters, methods in (_TENSOR, _NODE, _LIST, _HANDLE):
+    for getters, methods in (_TENSOR, _NODE, _LIST, _HANDLE, _FIELDS):
         names.update(getters, methods)
     return frozenset(names).union(METHODS_OF_PYTHON)
 
@@ -182,6 +183,8 @@ def _table(value: Any) -> _Table | None:
         return _OF_PYTHON[type(value)]()
     if isinstance(value, Handle):
         return _HANDLE
+    if isinstance(value, Fields):
+        return _FIELDS
     table: _Table | None = getattr(value, "_members", None)
     return table
 
@@ -533,6 +536,7 @@ _OF_PYTHON: dict[type, Callable[[], _Table]] = {
     dict: _of_dictionaries,
     set: _of_sets,
     tuple: lambda: ({}, _SEQUENCE),
+    Size: lambda: ({}, {**_SEQUENCE, "numel": prod}),
     slice: lambda: (_SLICE, {}),
     GeneratorType: _of_generators,
 }
@@ -591,6 +595,16 @@ _SEQUENCE: dict[str, Member] = {
     "index": _index,
     "count": lambda session, site, items, item: sum(same(session, x, item) for x in items),
 }
+
+_FIELDS: _Table = (
+    {
+        "n_fields": len,
+        "n_sequence_fields": len,
+        "n_unnamed_fields": lambda values: 0,
+    },
+    _SEQUENCE,
+)
+"""Of the named results of an op: PyTorch's are structures, which have no `_fields`."""
 
 _LIST: _Table = (
     {},

@@ -18,7 +18,7 @@ from gradcli.engine.tape.graph import Site
 from gradcli.engine.tape.tensor import Number, Tensor, truth
 from gradcli.engine.values import memory
 from gradcli.engine.values.data import NUMBERS
-from gradcli.engine.values.fields import VIEWS, Fields
+from gradcli.engine.values.fields import VIEWS, Fields, Named
 from gradcli.engine.values.limits import check_items, check_memory, check_text
 from gradcli.engine.values.objects import Object
 from gradcli.engine.values.sizes import Size, whole
@@ -232,7 +232,7 @@ def _division() -> scalars.Maker:
     return scalars.binary(ops.div, in_order(ops.div), of_tensors, reflected)
 
 
-_TEXTS = frozenset({str, tuple, Size})
+_TEXTS = frozenset({str, tuple, Size, Fields, Named})
 
 _LANGUAGE: dict[str, Callable[[Site | None], Function]] = {
     "+": partial(_of_lists, _plus, "joined"),
@@ -335,9 +335,12 @@ def _same_items(session: Evaluator, left: Sequence[Any], right: Sequence[Any]) -
 
 
 def _one_dtype(left: Any, right: Any) -> bool:
-    """True if two different values are two names of one dtype."""
+    """True if two different values are two names of one dtype, or of one kind: `type(x) == int`."""
     if not (callable(left) or callable(right)):
         return False
+    for kind, other in ((left, right), (right, left)):
+        if hasattr(kind, "is_made_by"):
+            return bool(kind.is_made_by(other))
     from gradcli.engine.values.dtypes import is_same
 
     return is_same(left, right)
@@ -362,7 +365,7 @@ def joined(left: Any, right: Any) -> Any:
         return left + right
     if isinstance(left, tuple) and isinstance(right, tuple):
         check_items(len(left) + len(right))
-        return (*left, *right)
+        return _as_size((*left, *right), left, right)
     if isinstance(left, Object) or isinstance(right, Object):
         return objects().operated(ops.add, (left, right), {})
     text = left if type(left) is str else right
@@ -389,7 +392,16 @@ def repeated(left: Any, right: Any) -> Any:
         check_text(length)
         return several * count
     check_items(length)
-    return tuple(several) * count
+    return _as_size(tuple(several) * count, several)
+
+
+def _as_size(made: tuple[Any, ...], *of: Any) -> tuple[Any, ...]:
+    """A tuple made of others: a size if one of them is a size and all items are ints."""
+    return Size(made) if any(type(v) is Size for v in of) and _are_ints(made) else made
+
+
+def _are_ints(items: tuple[Any, ...]) -> bool:
+    return all(type(item) is int for item in items)
 
 
 def delete_item(receiver: Any, index: Any) -> None:
@@ -434,9 +446,10 @@ def item(session: Evaluator, value: Any, index: Any, site: Site | None) -> Any:
         if not isinstance(where, (int, slice)) or isinstance(where, bool):
             raise run_error("wrong-type", f"{kind_of(value)} takes an int or a slice as its index")
         try:
-            return value[where]
+            found = value[where]
         except IndexError as error:
             raise _out_of_range(where, value, error) from None
+        return Size(found) if type(value) is Size and type(where) is slice else found
     if type(value) is dict:
         from gradcli.engine.run.language import containers
 

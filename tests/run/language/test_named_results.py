@@ -4,6 +4,7 @@ import pytest
 
 from gradcli.engine.ops.catalog import ops
 from gradcli.program import load, operations
+from gradcli.questions.asked.request import Options
 
 PAIR = ("values", "indices")
 RESULTS = {  # recorded from PyTorch 2.13
@@ -130,3 +131,14 @@ def test_a_kind_is_compared_with_the_name_of_one(value):
         wanted = [(name == KINDS[value]) is yes for name in names]
         assert _printed(f"print({', '.join(answers)})") == [" ".join(map(str, wanted))]
     assert _printed(f"print(type({value}) in (None, {KINDS[value]}))") == ["True"]
+
+
+@pytest.mark.parametrize("kind", ["int", "float", "torch.Tensor"])
+@pytest.mark.parametrize("sign", ["==", "is", "!=", "is not"])
+def test_compiled_code_compares_kinds_as_a_run(kind, sign):
+    program = f"k = x\nif type(x) {sign} {kind}: k = 2 * x\nif type(x) in ({kind}, str): k += 5\nk"
+    found = {
+        way: load(program).run(x=1.5, options=Options(compile=way)).result
+        for way in ("never", "always")
+    }
+    assert found["always"] == found["never"]

@@ -177,12 +177,14 @@ class Calls:
 
     def _known(self, function: Callable[..., Any], *args: Any, **keywords: Any) -> Any:
         """The interpreter's result for known arguments."""
-        given = [self._spoken(a) for a in args]
-        named = {name: self._spoken(a) for name, a in keywords.items()}
+        given = [self.spoken(a) for a in args]
+        named = {name: self.spoken(a) for name, a in keywords.items()}
         return self._adopted(function(self._session, *given, **named))
 
-    def _spoken(self, value: Any) -> Any:
-        """The interpreter's value of a built-in; any other value as it is."""
+    def spoken(self, value: Any) -> Any:
+        """The interpreter's value of a built-in, also in a tuple; any other value as it is."""
+        if type(value) is tuple and any(isinstance(item, ir.Builtin) for item in value):
+            return tuple(map(self.spoken, value))
         if not isinstance(value, ir.Builtin):
             return value
         functions = self._session.functions
@@ -300,7 +302,7 @@ class Calls:
             one = _OF_DTYPE[value.dtype]
             return Tensor(np.full(value.shape, one) if value.shape else one)
         if is_known(value):
-            return self._spoken(value)
+            return self.spoken(value)
         raise self._trace.refused("the kind of a value known only at run time")
 
     def number(self, value: Any) -> Any:

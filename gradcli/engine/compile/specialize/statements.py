@@ -393,7 +393,7 @@ class Statements:
     def _operated(self, sign: str, args: Sequence[Any]) -> Any:
         if all(map(is_known, args)):
             function = operators.function(sign, len(args), Site(self._trace.span, ""))
-            return self._tensor(function(self._session, *args))
+            return self._tensor(function(self._session, *map(self._calls.spoken, args)))
         return self._operators(sign, args)
 
     def _tensor(self, value: Any) -> Any:

@@ -449,7 +449,7 @@ def item(session: Evaluator, value: Any, index: Any, site: Site | None) -> Any:
             found = value[where]
         except IndexError as error:
             raise _out_of_range(where, value, error) from None
-        return Size(found) if type(value) is Size and type(where) is slice else found
+        return Size(found) if type(value) is Size and isinstance(found, tuple) else found
     if type(value) is dict:
         from gradcli.engine.run.language import containers
 

@@ -16,6 +16,7 @@ from gradcli.engine.run.derivatives.edges import NAMES as EDGE
 from gradcli.engine.run.derivatives.hooks import Handle
 from gradcli.engine.run.derivatives.own import OWN_NAMES
 from gradcli.engine.run.fast.call import by_name, do_op
+from gradcli.engine.run.language import casts
 from gradcli.engine.run.language.operators import same
 from gradcli.engine.run.session import tensor_methods
 from gradcli.engine.run.session.evaluator import Evaluator, as_numbers
@@ -35,7 +36,7 @@ from gradcli.engine.tape.tensor import (
 from gradcli.engine.values import refusals
 from gradcli.engine.values.conversion import can_hold, converted
 from gradcli.engine.values.data import NUMBERS, dtype_of, np, plain, shape_of
-from gradcli.engine.values.dtypes import DTYPES, dtype_name
+from gradcli.engine.values.dtypes import DTYPES
 from gradcli.engine.values.fields import Fields
 from gradcli.engine.values.limits import QUESTION, check_items
 from gradcli.engine.values.objects import Object
@@ -288,46 +289,6 @@ def _set_data(session: Evaluator, x: Tensor, value: Any) -> None:
     x.version = shared(value)
 
 
-def _cast(session: Evaluator, x: Tensor, dtype: str) -> Any:
-    return x if x.dtype == dtype else session.do(ops.cast, [x], {"dtype": dtype})
-
-
-def _type(session: Evaluator, site: Site | None, x: Tensor, dtype: Any = None) -> Any:
-    if dtype is None:
-        return f"torch.{_TENSOR_TYPES[x.dtype]}"
-    return _cast(session, x, dtype_name(dtype) or x.dtype)
-
-
-def _refuse_gpu(device: str) -> None:
-    """Refuse a device that is not there."""
-    if device.partition(":")[0] != "cpu":
-        help = 'write `device = "cuda" if torch.cuda.is_available() else "cpu"` and `x.to(device)`'
-        raise run_error("bad-argument", f'the only device is "cpu", not "{device}"', help=help)
-
-
-def _to(session: Evaluator, site: Site | None, x: Tensor, *args: Any, **named: Any) -> Any:
-    """`x.to(dtype)` and `x.to(device)`: there is one device."""
-    for wanted in (*args, named.get("dtype"), named.get("device")):
-        if type(wanted) is str:
-            _refuse_gpu(wanted)
-        elif wanted is not None and not isinstance(wanted, (Tensor, bool)):
-            x = _cast(session, x, dtype_name(wanted) or x.dtype)
-    return x
-
-
-_TENSOR_TYPES = {
-    "float64": "DoubleTensor",
-    "float32": "FloatTensor",
-    "float16": "HalfTensor",
-    "int64": "LongTensor",
-    "int32": "IntTensor",
-    "int16": "ShortTensor",
-    "int8": "CharTensor",
-    "uint8": "ByteTensor",
-    "bool": "BoolTensor",
-}
-
-
 def _fill_(session: Evaluator, site: Site | None, x: Tensor, value: Any) -> Tensor:
     args = [session.tensor(value, site)]
     return apply_inplace(ops.fill, x, args, {}, site, recording=session.recording)
@@ -433,21 +394,21 @@ _TENSOR: tuple[dict[str, Member], dict[str, Member]] = (
         "register_hook": hooks.register_hook,
         "register_post_accumulate_grad_hook": hooks.register_post_accumulate_grad_hook,
         "size": _size,
-        "type": _type,
-        "to": _to,
+        "type": casts.type_of,
+        "to": casts.to,
         "cpu": lambda x: x,
-        "cuda": lambda x, *args, **named: _refuse_gpu("cuda"),
-        "astype": _type,
+        "cuda": lambda x, *args, **named: casts.check_device("cuda"),
+        "astype": casts.astype,
         "copy": lambda session, site, x: session.do(ops.clone, [x], {}, site),
-        "double": lambda session, site, x: _cast(session, x, "float64"),
-        "float": lambda session, site, x: _cast(session, x, QUESTION.default_dtype),
-        "long": lambda session, site, x: _cast(session, x, "int64"),
-        "int": lambda session, site, x: _cast(session, x, "int32"),
-        "short": lambda session, site, x: _cast(session, x, "int16"),
-        "char": lambda session, site, x: _cast(session, x, "int8"),
-        "byte": lambda session, site, x: _cast(session, x, "uint8"),
-        "half": lambda session, site, x: _cast(session, x, "float16"),
-        "bool": lambda session, site, x: _cast(session, x, "bool"),
+        "double": lambda session, site, x: casts.cast(session, x, "float64"),
+        "float": lambda session, site, x: casts.cast(session, x, QUESTION.default_dtype),
+        "long": lambda session, site, x: casts.cast(session, x, "int64"),
+        "int": lambda session, site, x: casts.cast(session, x, "int32"),
+        "short": lambda session, site, x: casts.cast(session, x, "int16"),
+        "char": lambda session, site, x: casts.cast(session, x, "int8"),
+        "byte": lambda session, site, x: casts.cast(session, x, "uint8"),
+        "half": lambda session, site, x: casts.cast(session, x, "float16"),
+        "bool": lambda session, site, x: casts.cast(session, x, "bool"),
         "dim": lambda x: x.ndim,
         **tensor_methods.METHODS,
     },

@@ -1,9 +1,13 @@
 """Parquet and Arrow files, in and out."""
 
 import sys
+from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
+
+from gradcli.errors import GradError
 
 SUFFIXES = ["parquet", "arrow"]
 
@@ -117,6 +121,43 @@ def test_broken_files_are_refused(cli, suffix, data):
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
+def test_a_file_with_any_byte_changed_is_read_or_refused(suffix):
+    import pyarrow
+
+    from gradcli.formats.files.arrow import batches, cells, value_of
+
+    columns = {
+        "x": [1.0, 2.0],
+        "s": ["a", "b"],
+        "v": [[1.0], [3.0]],
+        "t": pyarrow.array([1, 2], pyarrow.timestamp("s", tz="UTC")),
+        "d": pyarrow.array([1, 2], pyarrow.decimal128(5, 1)),
+    }
+    written(f"t.{suffix}", columns)
+    data = Path(f"t.{suffix}").read_bytes()
+    seen = Counter()
+    for at in range(0, len(data), 2):
+        for byte in (b"\xff", bytes([data[at] ^ 4])):
+            changed = data[:at] + byte + data[at + 1 :]
+            try:
+                value_of("t." + suffix, changed, "x")
+                for batch in batches("t." + suffix, changed)[2]:
+                    cells("t." + suffix, batch)
+            except GradError as error:
+                seen[error.diagnostics[0].code] += 1
+    assert set(seen) <= {"bad-input", "unreadable-file"}
+    assert seen["bad-input"] > 100
+
+
+def test_a_date_that_no_calendar_has_is_refused_by_its_column(cli, suffix):
+    import pyarrow
+
+    written(f"t.{suffix}", {"x": [1.0], "t": pyarrow.array([2**60], pyarrow.timestamp("us"))})
+    status, out, err = cli("run", "-e", "x * 2", "--rows", f"t.{suffix}", "--keep", "t")
+    assert (status, out) == (4, "")
+    assert f"column `t` of `t.{suffix}` has a value that cannot be read" in err
+
+
 def test_without_the_library_its_extra_is_told(cli, suffix, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(sys.modules, "pyarrow", None)

@@ -3,6 +3,7 @@
 import io
 import json
 import math
+from codecs import BOM_UTF8
 
 import numpy as np
 import pytest
@@ -94,7 +95,9 @@ UNREAD = [case for case in VALUES if isinstance(case[3], str)]
 
 @pytest.mark.parametrize(("name", "text", "key", "value"), GOOD)
 def test_the_value_in_a_text(name, text, key, value):
-    assert plain(value_of(name, text.encode(), key)) == plain(value)
+    text = text.removeprefix("\ufeff")
+    for mark in (b"", BOM_UTF8):
+        assert plain(value_of(name, mark + text.encode(), key)) == plain(value)
 
 
 @pytest.mark.parametrize(("name", "text", "key", "message"), UNREAD)
@@ -121,6 +124,9 @@ FAULTS = [  # the file's name, its bytes, the key, the message, line and column 
     ("x.txt", b"1 2\n 3 x5\n", None, "`x5` is not a number", (2, 4, 6)),
     ("x.txt", b"1\n1e999", None, "`1e999` is too large", (2, 1, 6)),
     ("x.txt", b"1 \xc3\xa9 \xff", None, "the byte 0xff is not UTF-8 text", (1, 5, 6)),
+    ("x.csv", b"a\n\xff\n", "a", "the byte 0xff is not UTF-8 text", (2, 1, 2)),
+    ("x.json", b'{"a": \xff\xfe}', "a", "the byte 0xff is not UTF-8 text", (1, 7, 8)),
+    ("-", b"[1, \xff]", None, "the byte 0xff is not UTF-8 text", (1, 5, 6)),
     ("-", b"", None, "is empty", None),
     ("-", b" \r\n\t", None, "is empty", None),
     ("x.csv", b"", None, "is empty", None),
@@ -165,10 +171,11 @@ FAULTS = [  # the file's name, its bytes, the key, the message, line and column 
 ]  # fmt: skip
 
 
+@pytest.mark.parametrize("mark", [b"", BOM_UTF8], ids=["no mark", "a byte order mark"])
 @pytest.mark.parametrize(("name", "data", "key", "message", "place"), FAULTS)
-def test_a_fault_is_told_with_its_place(name, data, key, message, place):
+def test_a_fault_is_told_with_its_place(name, data, key, message, place, mark):
     with pytest.raises(InputError) as caught:
-        value_of(name, data, key)
+        value_of(name, mark + data, key)
     found = caught.value.diagnostics[0]
     assert message in found.message
     shown = None

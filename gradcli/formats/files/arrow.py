@@ -49,7 +49,21 @@ def batches(name: str, data: bytes | None = None) -> tuple[list[str], int, Itera
         sizes = sum(reader.get_batch(k).num_rows for k in range(count))
         return reader.schema.names, sizes, parts
 
-    return _tried(name, opened)
+    names, count, parts = _tried(name, opened)
+    return names, count, _valid(name, parts)
+
+
+def _valid(name: str, parts: Iterator[Any]) -> Iterator[Any]:
+    """Record batches whose offsets and texts are sound: pyarrow reads others out of bounds."""
+
+    def following() -> Any:
+        batch = next(parts, None)
+        for column in () if batch is None else batch.columns:
+            column.validate(full=True)
+        return batch
+
+    while (batch := _tried(name, following)) is not None:
+        yield batch
 
 
 def read_table(name: str, data: bytes) -> Any:
@@ -100,7 +114,7 @@ def column_value(name: str, table: Any, key: str) -> Any:
         raise refused(f"`{name}` has no column `{key}`", help=help)
     found = arrays_of(table.column(key))
     if found is None:
-        values = table.column(key).to_pylist()
+        values = _plain(name, key, table.column(key))
         try:
             found = np.array(values)
         except ValueError:
@@ -131,8 +145,27 @@ def arrays_of(column: Any) -> Any:
     return parts.to_numpy(zero_copy_only=False).reshape(sizes)
 
 
-def cell(value: Any) -> str:
-    """A value as the text of a CSV's cell; None becomes ""."""
+def cells(name: str, batch: Any) -> list[list[str]]:
+    """The columns of a record batch as texts of a CSV's cells.
+
+    Raises:
+        InputError: If a value cannot be one of Python's, such as a date after the year 9999.
+    """
+    columns = zip(batch.schema.names, batch.columns, strict=True)
+    return [[_cell(value) for value in _plain(name, key, column)] for key, column in columns]
+
+
+def _plain(name: str, key: str, column: Any) -> list[Any]:
+    """The values of a column as Python's."""
+    try:
+        found: list[Any] = column.to_pylist()
+    except _faults() as error:
+        message = f"column `{key}` of `{name}` has a value that cannot be read: {error}"
+        raise refused(message) from None
+    return found
+
+
+def _cell(value: Any) -> str:
     if value is None or isinstance(value, str):
         return value or ""
     if isinstance(value, (bool, int, float, list)):
@@ -142,18 +175,27 @@ def cell(value: Any) -> str:
 
 def _tried(name: str, look: Callable[[], Found]) -> Found:
     try:
-        import pyarrow
+        faults = _faults()
     except ImportError:
         message = f"`{name}` is read by pyarrow, which is not installed"
         raise InputError(Diagnostic("missing-extra", message, help=_HELP)) from None
     try:
         return look()
-    except pyarrow.ArrowException:
-        raise refused(f"`{name}` is not a valid file of its suffix") from None
     except OSError as error:
         if error.errno is None:
             raise refused(f"`{name}` is not a valid file of its suffix") from None
         raise unreadable(name, OSError(error.errno, os.strerror(error.errno))) from None
+    except faults:
+        raise refused(f"`{name}` is not a valid file of its suffix") from None
+
+
+def _faults() -> tuple[type[Exception], ...]:
+    """What pyarrow raises for broken files: names that are not UTF-8, dates that no calendar has,
+    decimal numbers of no digits, time zones that nobody knows.
+    """
+    import pyarrow
+
+    return pyarrow.ArrowException, UnicodeDecodeError, ArithmeticError, KeyError, OSError
 
 
 # --- writing ------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from functools import partial
 from typing import Any
 
-from gradcli.formats.files.arrow import arrays_of, batches, cell
+from gradcli.formats.files.arrow import arrays_of, batches, cells
 from gradcli.formats.readers.float_columns import certain
 from gradcli.formats.readers.rows import Block, Row, Rows
 from gradcli.formats.readers.table import Header, Record
@@ -97,8 +97,7 @@ class ArrowRows(Rows):
 
 def _records(name: str, batch: Any, line: int) -> list[Record]:
     """The records of a batch as texts."""
-    columns = [map(cell, column.to_pylist()) for column in batch.columns]
     return [
         Record(name, number, record(texts, ","), [*texts], None)
-        for number, texts in enumerate(zip(*columns, strict=True), line)
+        for number, texts in enumerate(zip(*cells(name, batch), strict=True), line)
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import stat
+from codecs import BOM_UTF8
 from collections.abc import Callable, Collection
 from functools import partial
 from io import StringIO
@@ -120,6 +121,7 @@ def _told_by(name: str, data: bytes) -> str:
         return ".npy"
     if data.startswith(b"PK"):
         return ".npz"
+    data = data.removeprefix(BOM_UTF8)
     if not data.strip():
         raise refused(f"`{name}` is empty")
     if data.lstrip()[:1] in (b"[", b"{", b'"'):
@@ -139,11 +141,12 @@ def decoded(name: str, data: bytes) -> Source:
         InputError: If it is not UTF-8.
     """
     check_text(name, data)
+    data = data.removeprefix(BOM_UTF8)
     try:
-        return Source(name, data.decode("utf-8-sig"))
+        return Source(name, data.decode())
     except UnicodeDecodeError as error:
-        source = Source(name, data.decode("utf-8-sig", "replace"))
-        at = len(data[: error.start].decode("utf-8-sig"))
+        source = Source(name, data.decode(errors="replace"))
+        at = len(data[: error.start].decode())
         text = f"the byte {data[error.start]:#x} is not UTF-8 text"
         raise refused(text, source, Span(at, at + 1)) from None
 

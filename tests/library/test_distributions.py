@@ -1,0 +1,65 @@
+"""Distributions refuse parameters and values outside of their ranges, as PyTorch's."""
+
+import pytest
+
+from gradcli.made.library_index import FILES
+from gradcli.program import load
+
+GOOD = {
+    "Bernoulli": ("0.5", ["1.5", "-0.1", "nan"], ["0.5", "2.0", "-1.0", "nan"], "1.0"),
+    "Categorical": ("[0.2, 0.8]", ["[0.5, -0.5]", "[nan, 1.0]"], ["2", "-1", "0.5"], "1"),
+    "Exponential": ("2.0", ["0.0", "-1.0", "nan"], ["-1.0", "nan"], "1.0"),
+    "Laplace": ("0.0, 1.0", ["0.0, 0.0", "0.0, -1.0", "nan, 1.0", "0.0, nan"], ["nan"], "1.0"),
+    "Normal": ("0.0, 1.0", ["0.0, 0.0", "0.0, -1.0", "nan, 1.0", "0.0, nan"], ["nan"], "1.0"),
+    "Uniform": ("0.0, 1.0", ["1.0, 0.0", "1.0, 1.0", "nan, 1.0"], ["1.5", "-0.5", "nan"], "0.5"),
+}
+"""Parameters, some that are refused, values that are refused, and one inside of the range."""
+OTHERS = {"Distribution", "kl_divergence"}
+
+
+def _answer(program):
+    return load(f"import torch\nfrom torch.distributions import {', '.join(GOOD)}\n{program}").run().printed
+
+
+def _asked(expression):
+    lines = f"try:\n    print({expression})\nexcept ValueError:\n    print('ValueError')"
+    [answer] = _answer(lines)
+    return answer
+
+
+def test_every_distribution_is_asked():
+    paths = (p.removeprefix("torch.distributions.") for p in FILES if "distributions." in p)
+    assert set(paths) == {*GOOD, *OTHERS}
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_parameters_outside_of_their_range_are_refused(name):
+    good, bad, _, _ = GOOD[name]
+    assert _asked(f"{name}({good}) is None") == "False"
+    for parameters in bad:
+        assert _asked(f"{name}({parameters})") == "ValueError"
+        assert _asked(f"{name}({parameters}, validate_args=True)") == "ValueError"
+        assert _asked(f"{name}({parameters}, validate_args=False) is None") == "False"
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_values_outside_of_the_support_are_refused(name):
+    good, _, outside, inside = GOOD[name]
+    assert float(_asked(f"{name}({good}).log_prob(torch.tensor({inside})).item()")) < 1
+    for value in outside:
+        log_prob = f"log_prob(torch.tensor({value}))"
+        assert _asked(f"{name}({good}).{log_prob}") == "ValueError"
+        if name != "Categorical":  # which has no row for such a number
+            found = _asked(f"{name}({good}, validate_args=False).{log_prob}.item()")
+            assert found == "nan" or isinstance(float(found), float)
+    assert _asked(f"{name}({good}).log_prob('a')") == "ValueError"
+
+
+@pytest.mark.parametrize("name", sorted(GOOD.keys() - {"Categorical"}))  # of whole numbers
+def test_the_check_does_not_change_the_gradient(name):
+    good, _, _, inside = GOOD[name]
+    checked = load(f"import torch\ntorch.distributions.{name}({good}).log_prob(x)")
+    plain = load(
+        f"import torch\ntorch.distributions.{name}({good}, validate_args=False).log_prob(x)"
+    )
+    assert checked.grad(x=float(inside)).grad == plain.grad(x=float(inside)).grad

@@ -18,7 +18,11 @@ OTHERS = {"Distribution", "kl_divergence"}
 
 
 def _answer(program):
-    return load(f"import torch\nfrom torch.distributions import {', '.join(GOOD)}\n{program}").run().printed
+    return (
+        load(f"import torch\nfrom torch.distributions import {', '.join(GOOD)}\n{program}")
+        .run()
+        .printed
+    )
 
 
 def _asked(expression):

@@ -127,7 +127,7 @@ INDEX: dict[str, Any] = {
         'ops.internal.reduce': 'exp_weights max_all max_along median_all median_along min_all min_along nanmedian_all nanmedian_along recurrence',
         'ops.internal.share': 'against_largest gathered_at_largest',
         'ops.internal.solve': 'cofactors det_sign inverse_or_nan log_abs_det solve_columns substitute',
-        'ops.internal.special': 'bessel_i bessel_moment erfc_ratio erfinv_slope exp_neg_square ndtri_slope polygamma_of sech_square',
+        'ops.internal.special': 'bessel_i bessel_moment erfc_ratio erfinv_slope exp_neg_square leg ndtri_slope one_minus_square polygamma_of sech_square sigmoid_slope',
         'ops.internal.whole': 'assembled held laid_as owned row unboxed unrow with_row',
         'ops.internal.window': 'fold windows',
     },

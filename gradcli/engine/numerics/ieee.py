@@ -342,8 +342,16 @@ def sigmoid(x: Num) -> float:
 
 def sech_square(x: Num) -> float:
     """1 / cosh(x) ** 2, which keeps its digits in both tails."""
-    e = _exp(-2.0 * abs(x))
-    return 4.0 * e / ((1.0 + e) * (1.0 + e))
+    e = _exp(-abs(x))
+    root = 2.0 * e / (1.0 + e * e)  # a number as long as the result is one
+    return root * root
+
+
+def sigmoid_slope(x: Num) -> float:
+    """sigmoid(x) sigmoid(-x)."""
+    e = _exp(-0.5 * abs(x))
+    root = e / (1.0 + e * e)
+    return root * root
 
 
 def logit(x: Num, eps: float | None = None) -> float:

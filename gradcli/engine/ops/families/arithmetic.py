@@ -440,11 +440,6 @@ float_power: Op = elementwise(
 )
 
 
-def _leg(leg: Any, out: Any) -> Any:
-    """Derivative of a hypotenuse by one of its legs."""
-    return ops.where(ops.eq(out, 0), 0.0, div(leg, out))
-
-
 hypot: Op = by_numpy(
     "hypot",
     ieee.hypot,
@@ -453,8 +448,7 @@ hypot: Op = by_numpy(
     doc="sqrt(input ** 2 + other ** 2), without overflow on the way. Its derivatives at (0, 0) "
     "are 0, the middle of the subdifferential, where PyTorch has nan.",
     source="chain rule",
-    partials=(lambda out, x, y: _leg(x, out), lambda out, x, y: _leg(y, out)),
-    saves=("input", "other", "out"),
+    partials=(lambda out, x, y: ops.leg(x, y), lambda out, x, y: ops.leg(y, x)),
     samples=lambda: (
         sample(3.0, -4.0),
         sample(3.0, 0.0),

@@ -251,15 +251,15 @@ sigmoid: Op = elementwise(
     number=ieee.sigmoid,
     array=_sigmoid,
     dtype=floating,
-    partials=(lambda out, x: ops.mul(out, sigmoid(ops.neg(x))),),
-    saves=("input", "out"),
+    partials=(lambda out, x: ops.sigmoid_slope(x),),
+    saves=("input",),
     samples=points.any_sign,
     known=lambda: (known(0.0, grad=(0.25,)), known([-1000.0, 1000.0], grad=([0.0, 0.0],))),
 )
 
 
 def _logit_slope(out: Any, x: Any, eps: float | None = None) -> Any:
-    slope = ops.reciprocal(ops.mul(x, ops.sub(1.0, x)))
+    slope = ops.add(ops.reciprocal(x), ops.reciprocal(ops.sub(1.0, x)))
     if eps is None:
         return ops.where(ops.lt(slope, 0), ops.sqrt(slope), slope)
     outside = ops.logical_or(ops.lt(x, eps), ops.gt(x, 1.0 - eps))

@@ -163,6 +163,8 @@ logsigmoid: Op = elementwise(
 
 _DEEP = -700.0
 """Below this, exponentials are subnormal and lose digits."""
+_SQUARE_DEEP = 350.0
+"""Above this, those of -2 x."""
 
 
 def _tail(weight: Any, exponent: Any) -> Any:
@@ -176,10 +178,9 @@ def _bounded(x: Any) -> Any:
     return ops.where(ops.lt(x, -1e4), -1e4, x)
 
 
-def _tail_slope(x: Any, slope: Any) -> Any:
-    """A slope that below is that of x e ** x."""
-    low = _bounded(x)
-    return ops.where(ops.lt(x, _DEEP), _tail(ops.add(low, 1.0), low), slope)
+def _mirrored(x: Any, deep: Any) -> Any:
+    """The slope at x from `deep`, that at -|x|, of a function x step(x): the two sum to 1."""
+    return ops.where(ops.gt(x, 0.0), ops.sub(1.0, deep), deep)
 
 
 def _silu_number(x: float) -> float:
@@ -194,9 +195,12 @@ def _silu(x: Data) -> Data:
 
 
 def _silu_slope(x: Any) -> Any:
-    near = ops.where(ops.gt(ops.abs(x), 1e4), 0.0, x)  # beyond it the step is flat
-    bend = ops.mul(near, ops.mul(ops.sigmoid(x), ops.sigmoid(ops.neg(x))))
-    return _tail_slope(x, ops.add(ops.sigmoid(x), bend))
+    size = ops.abs(x)
+    near = ops.where(ops.gt(size, 1e4), 0.0, x)  # beyond it the step is flat
+    bend = ops.mul(near, ops.sigmoid_slope(x))
+    low = _bounded(ops.neg(size))
+    far = _mirrored(x, _tail(ops.add(low, 1.0), low))
+    return ops.where(ops.gt(size, -_DEEP), far, ops.add(ops.sigmoid(x), bend))
 
 
 silu: Op = elementwise(
@@ -224,17 +228,21 @@ def _gelu_slope(x: Any, approximate: Any) -> Any:
         inner = _gelu_inner(near)
         step = ops.sigmoid(inner)
         rise = ops.add(ops.mul(ops.square(near), 3.0 * _GELU_CUBE), 1.0)
-        bend = ops.mul(ops.mul(step, ops.sigmoid(ops.neg(inner))), rise)
+        bend = ops.mul(ops.sigmoid_slope(inner), rise)
         soft = ops.add(step, ops.mul(ops.mul(near, bend), 2.0 * _GELU_SLOPE))
-        deep = _tail(ops.add(ops.mul(ops.mul(near, rise), 2.0 * _GELU_SLOPE), 1.0), inner)
-        soft = ops.where(ops.lt(inner, _DEEP), deep, soft)
+        size = ops.abs(near)
+        steep = ops.mul(ops.mul(size, rise), 2.0 * _GELU_SLOPE)
+        low = ops.neg(ops.abs(inner))
+        far = _mirrored(x, _tail(ops.sub(1.0, steep), low))
+        soft = ops.where(ops.lt(low, _DEEP), far, soft)
         return ops.where(ops.gt(ops.abs(x), 1e4), ops.where(ops.gt(x, 0.0), 1.0, 0.0), soft)
     density = ops.mul(ops.exp_neg_square(near, share=0.5), _DENSITY)
     soft = ops.add(ops.ndtr(x), ops.mul(near, density))
-    low = _bounded(x)
+    low = _bounded(ops.neg(ops.abs(x)))
     half = ops.exp_neg_square(low, share=0.25)
     below = ops.add(_gelu_ratio(low), ops.mul(low, _DENSITY))
-    return ops.where(ops.lt(x, _GELU_DEEP), ops.mul(ops.mul(below, half), half), soft)
+    far = _mirrored(x, ops.mul(ops.mul(below, half), half))
+    return ops.where(ops.lt(low, _GELU_DEEP), far, soft)
 
 
 _GELU_DEEP = -37.0
@@ -313,12 +321,19 @@ def _mish_slope(x: Any) -> Any:
     m = _decay(x)
     up = ops.gt(x, 0.0)
     square = ops.square(m)
-    # tanh(softplus(x)) = a / b
-    a = ops.where(up, ops.add(ops.mul(m, 2.0), 1.0), ops.add(square, ops.mul(m, 2.0)))
-    b = ops.add(a, ops.where(up, ops.mul(square, 2.0), 2.0))
+    # tanh(softplus(x)) = a / b, above 0 as 1 - (b - a) / b, whose parts do not cancel
+    twice = ops.mul(square, 2.0)
+    a = ops.add(ops.mul(m, 2.0), ops.where(up, 1.0, square))
+    b = ops.add(a, ops.where(up, twice, 2.0))
+    step = ops.add(ops.where(up, 1.0, 0.0), ops.div(ops.where(up, ops.neg(twice), a), b))
     rise = ops.mul(ops.where(up, square, m), ops.mul(ops.add(m, 1.0), 4.0))
-    near = ops.where(ops.gt(ops.abs(x), 1e4), 0.0, x)
-    return _tail_slope(x, ops.add(ops.div(a, b), ops.mul(near, ops.div(rise, ops.square(b)))))
+    size = ops.abs(x)
+    near = ops.where(ops.gt(size, 1e4), 0.0, x)
+    low = _bounded(ops.neg(size))
+    above = ops.sub(1.0, _tail(ops.add(ops.mul(low, 4.0), 2.0), ops.mul(low, 2.0)))
+    far = ops.where(up, above, _tail(ops.add(low, 1.0), low))
+    soft = ops.add(step, ops.mul(near, ops.div(rise, ops.square(b))))
+    return ops.where(ops.gt(size, _SQUARE_DEEP), far, soft)
 
 
 def _mish_number(x: float) -> float:

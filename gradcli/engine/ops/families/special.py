@@ -48,6 +48,14 @@ def _hazard(out: Any, x: Any) -> Any:
     return ops.where(lower, tail, ops.div(_density(upper), ndtr(upper)))
 
 
+def _scaled_slope(out: Any, x: Any) -> Any:
+    """2 x out - 2 / sqrt(pi): above 0, where the two cancel, as a product."""
+    lower = ops.lt(x, 0)
+    below = ops.sub(ops.mul(ops.mul(ops.where(lower, x, 0.0), 2.0), out), TWO_OVER_SQRT_PI)
+    ratio = ops.erfc_ratio(ops.where(lower, 0.0, x), n=1)
+    return ops.where(lower, below, ops.mul(ops.mul(out, -2.0), ratio))
+
+
 erf: Op = elementwise(
     "erf",
     doc="Error function 2 / sqrt(pi) times the integral of e ** -(t t) from 0 to input. Its "
@@ -89,7 +97,7 @@ erfcx: Op = in_pieces(
     "derivative 2 input erfcx(input) - 2 / sqrt(pi) loses all digits for large input, PyTorch's "
     "way; here it is a product.",
     source="DLMF 7.18.2 and 7.18.7: integrals of erfc",
-    partials=(lambda out, x: ops.mul(ops.mul(out, -2.0), ops.erfc_ratio(x, n=1)),),
+    partials=(_scaled_slope,),
     saves=("input", "out"),
     inplace=False,
     node="SpecialErfcxBackward0",

@@ -51,8 +51,8 @@ tan: Op = by_numpy(
 
 
 def _root(x: Any) -> Any:
-    """1 / sqrt(1 - x ** 2), from factors that lose nothing near 1."""
-    return ops.rsqrt(ops.mul(ops.sub(1.0, x), ops.add(x, 1.0)))
+    """1 / sqrt(1 - x ** 2)."""
+    return ops.rsqrt(ops.one_minus_square(x))
 
 
 asin: Op = by_numpy(
@@ -99,10 +99,10 @@ atan: Op = by_numpy(
 )
 
 
-def _over_square(x: Any, y: Any, other: Any) -> Any:
-    """Other / (x ** 2 + y ** 2), 0 at the origin."""
+def _over_square(x: Any, y: Any) -> Any:
+    """X / (x ** 2 + y ** 2), 0 at the origin."""
     h = ops.hypot(x, y)
-    return ops.where(ops.eq(h, 0), 0.0, ops.div(ops.div(other, h), h))
+    return ops.where(ops.eq(h, 0), 0.0, ops.div(ops.leg(x, y), h))
 
 
 atan2: Op = by_numpy(
@@ -116,8 +116,8 @@ atan2: Op = by_numpy(
     "PyTorch's modes disagree.",
     source="DLMF 4.23.1",
     partials=(
-        lambda out, y, x: _over_square(y, x, x),
-        lambda out, y, x: ops.neg(_over_square(y, x, y)),
+        lambda out, y, x: _over_square(x, y),
+        lambda out, y, x: ops.neg(_over_square(y, x)),
     ),
     samples=lambda: (
         sample(1.5, -2.0),

@@ -11,7 +11,7 @@ from gradcli.engine.numerics import gamma as gamma_functions
 from gradcli.engine.numerics import ieee
 from gradcli.engine.numerics.piecewise import pieces
 from gradcli.engine.numerics.scipy_functions import scipy_function, unscaled
-from gradcli.engine.numerics.ufunc import formula
+from gradcli.engine.numerics.ufunc import formula, real
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families import points
 from gradcli.engine.ops.families.floats import in_pieces
@@ -42,11 +42,68 @@ exp_neg_square: Op = in_pieces(
 )
 
 
+one_minus_square: Op = elementwise(
+    "one_minus_square",
+    doc="1 - input ** 2 by its factors, which lose nothing near 1. Its derivative is that of the "
+    "square: those of the factors cancel near 0.",
+    source="product rule",
+    said=lambda x: ops.mul(ops.sub(1.0, x), ops.add(x, 1.0)),
+    number=lambda x: (1.0 - x) * (x + 1.0),
+    array=lambda x: np.multiply(np.subtract(1.0, x), np.add(x, 1.0)),
+    dtype=floating,
+    partials=(lambda out, x: ops.mul(x, -2.0),),
+    saves=("input",),
+    samples=points.any_sign,
+)
+
+
+def _turned(top: Any, x: Any, y: Any) -> Any:
+    """Top / hypot(x, y), 0 at the origin."""
+    r = ops.hypot(x, y)
+    return ops.where(ops.eq(r, 0), 0.0, ops.div(top, r))
+
+
+def _leg_number(x: float, y: float) -> float:
+    r = ieee.hypot(x, y)
+    return 0.0 if r == 0 else ieee.div(x, r)
+
+
+@formula
+def _leg(x: Data, y: Data) -> Data:
+    r = real("hypot")(x, y)
+    return np.where(np.equal(r, 0), np.zeros((), np.result_type(r)), np.divide(x, r))
+
+
+leg: Op = elementwise(
+    "leg",
+    args=("x", "y"),
+    doc="x / hypot(x, y), 0 at the origin. The two parts of its derivative as a quotient cancel "
+    "where y is small; here it is a product.",
+    source="quotient rule",
+    said=lambda x, y: ops.div(x, ops.hypot(x, y)),
+    number=_leg_number,
+    array=_leg,
+    dtype=floating,
+    partials=(
+        lambda out, x, y: _turned(ops.square(leg(y, x)), x, y),
+        lambda out, x, y: _turned(ops.neg(ops.mul(out, leg(y, x))), x, y),
+    ),
+    saves=("x", "y", "out"),
+    node="DivBackward0",
+    inplace=False,
+    samples=lambda: (
+        sample(3.0, -4.0),
+        sample([3.0, 0.0, -2.0], [4.0, 2.0, 1.0]),
+        sample([[1.0], [2.0]], [[0.5, 1.0, 4.0]]),
+    ),
+)
+
+
 @formula
 def _sech_square(x: Data) -> Data:
-    e = np.exp(np.multiply(np.abs(x), -2.0))
-    more = np.add(e, 1.0)
-    return np.divide(np.multiply(e, 4.0), np.multiply(more, more))
+    e = np.exp(np.negative(np.abs(x)))
+    root = np.divide(np.multiply(e, 2.0), np.add(np.multiply(e, e), 1.0))
+    return np.multiply(root, root)
 
 
 sech_square: Op = elementwise(
@@ -58,6 +115,27 @@ sech_square: Op = elementwise(
     array=_sech_square,
     dtype=floating,
     partials=(lambda out, x: ops.mul(ops.mul(out, ops.tanh(x)), -2.0),),
+    saves=("input", "out"),
+    samples=points.any_sign,
+)
+
+
+@formula
+def _sigmoid_slope(x: Data) -> Data:
+    e = np.exp(np.multiply(np.abs(x), -0.5))
+    root = np.divide(e, np.add(np.multiply(e, e), 1.0))
+    return np.multiply(root, root)
+
+
+sigmoid_slope: Op = elementwise(
+    "sigmoid_slope",
+    doc="sigmoid(input) sigmoid(-input), whose own derivatives as a product cancel near 0.",
+    source="derivative of sigmoid; DLMF 4.28.2",
+    said=lambda x: ops.mul(ops.sigmoid(x), ops.sigmoid(ops.neg(x))),
+    number=ieee.sigmoid_slope,
+    array=_sigmoid_slope,
+    dtype=floating,
+    partials=(lambda out, x: ops.neg(ops.mul(out, ops.tanh(ops.mul(x, 0.5)))),),
     saves=("input", "out"),
     samples=points.any_sign,
 )
@@ -127,8 +205,9 @@ bessel_i: Op = in_pieces(
     doc="Modified Bessel function of the first kind and the order n, from 2 on.",
     source="DLMF 10.29.1",
     partials=(
-        lambda out, x, n=2: ops.mul(
-            ops.add(ops.i1(x) if n == 2 else bessel_i(x, n=n - 1), bessel_i(x, n=n + 1)), 0.5
+        lambda out, x, n=2: ops.add(
+            ops.mul(ops.i1(x) if n == 2 else bessel_i(x, n=n - 1), 0.5),
+            ops.mul(bessel_i(x, n=n + 1), 0.5),
         ),
     ),
     samples=lambda: (

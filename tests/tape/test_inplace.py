@@ -1,9 +1,11 @@
 """Changes in place of a result that is not the first of its op."""
 
+import numpy as np
 import pytest
+from support.checks.oracles import samples, table
 
-from gradcli.errors import RunError
-from gradcli.program import load
+from gradcli.errors import GradError, RunError
+from gradcli.program import Options, load
 
 START = "param x = [[1.0, 2.0], [4.0, 3.0]]\nq, r = qr(x)\n"
 CHANGES = {
@@ -147,3 +149,47 @@ def test_a_view_of_a_view_follows_the_base_when_that_has_changed():
         "w.mul_(2)\ny = v.sum() * w.sum()\nprint(torch.autograd.grad(y, [v, x]))"
     )
     assert load(text).run().printed == ("(tensor([2., 2.]), tensor([12.,  2.,  0.]))",)
+
+
+def view_calls():
+    """Calls of each op that gives views, at the shapes of its samples, with the shape."""
+    found = {}
+    for op in table().values():
+        if not op.memory.view or len(op.args) != 1 or op.name in ("contraction", "getitem"):
+            continue
+        for s in samples(op):
+            named = [f"{name.removeprefix('*')}={value!r}" for name, value in s.params.items()]
+            call = f"{op.name}({', '.join(['z', *named])})"
+            found.setdefault(op.name, []).append((call, np.shape(s.args[0])))
+    found["expand"] += [
+        ("expand(z, 2)", (2,)),
+        ("z.expand(-1)", (2,)),
+        ("expand(z, 1, -1)", (1, 3)),
+    ]
+    found["broadcast_to"] += [("broadcast_to(z, (2,))", (2,))]
+    found["expand_as"] = [("expand_as(z, ones(2))", (2,))]
+    found["getitem"] = [(call, (2, 2)) for call in ("z[1]", "z[:1]", "z[...]", "z[None]", "z.T")]
+    return found
+
+
+@pytest.mark.parametrize("op", view_calls())
+def test_the_jacobian_knows_of_a_change_in_place_of_a_view(op):
+    options, changed = Options(compile="never", explain=False), 0
+    for call, shape in view_calls()[op]:
+        text = f"param x = ones{shape}\nz = x * 1.0\ny = {call}\ny *= 3.0\nz"
+        program = load(text)
+        try:
+            z = np.asarray(program.run(options=options).result)
+        except GradError as error:
+            if error.diagnostics[0].code in ("overlapping-memory", "wrong-type"):
+                continue  # several elements in one place, or several results
+            raise
+        for mode in ("forward", "reverse"):
+            found = np.asarray(program.jacobian(mode=mode, options=options).jacobian["x"])
+            assert found.reshape(z.size, z.size).tolist() == np.diag(z.ravel()).tolist(), call
+        changed += 1
+    assert bool(changed) != (op in SEVERAL)
+
+
+SEVERAL = {"meshgrid", "unbind", "split", "chunk", "tensor_split"}
+"""Ops whose results, or the tuples of them, are not changed in place."""

@@ -407,7 +407,11 @@ def _expanded(shape: Shape, size: Any) -> Shape:
 
 
 def _expand(x: Data, size: Any) -> Data:
-    out = np.broadcast_to(x, _expanded(shape_of(x), size))
+    return _copied_by_strides(x, _expanded(shape_of(x), size))
+
+
+def _copied_by_strides(x: Data, shape: Shape) -> Data:
+    out = np.broadcast_to(x, shape)
     if isinstance(x, np.ndarray) and x.flags.writeable:
         out.flags.writeable = True  # a change in place of overlapping memory is refused
     return out
@@ -428,7 +432,7 @@ def _expand_directly(x: Shape, size: Any) -> Callable[[Data], Data]:
 def _expand_each(x: Data, size: Any) -> Data:
     size = _expanded(x.shape[1:], size)
     lead = (1,) * (len(size) + 1 - x.ndim)
-    return np.broadcast_to(np.reshape(x, (len(x), *lead, *x.shape[1:])), (len(x), *size))
+    return _copied_by_strides(np.reshape(x, (len(x), *lead, *x.shape[1:])), (len(x), *size))
 
 
 expand: Op = linear(

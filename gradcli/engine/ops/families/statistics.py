@@ -156,7 +156,9 @@ mode: Op = picked_op(
 
 
 def _middle(x: Any, skip: bool) -> Any:
-    """The lower of the middle elements of a vector, as a float; nan of none."""
+    """The lower of the middle elements of a vector; nan of no floats."""
+    if x.dtype.kind != "f":
+        check_some(x.shape, None, "median")
     some = x[~np.isnan(x)] if skip and x.dtype.kind == "f" else x
     if not some.size:
         return x.dtype.type(nan)
@@ -204,6 +206,7 @@ def median_all_op(name: str, skip: bool) -> Op:
             known([1.0, 2.0, 3.0, 4.0], grad=([0.0, 1.0, 0.0, 0.0],)),
             known([2.0, 2.0, 5.0], grad=([0.5, 0.5, 0.0],)),
         ),
+        bad=lambda: (bad(np.zeros(0, np.int64), says="of no elements"),),
     )
 
 

@@ -10,7 +10,7 @@ import typer
 
 from gradcli.cli.line.arguments import split_names
 from gradcli.cli.line.inputs import constant, directions, load
-from gradcli.cli.line.options import Line
+from gradcli.cli.line.options import FIELDS, ROWS, Line
 from gradcli.cli.line.output import Target, choose, decided, look
 from gradcli.cli.rows.query import Query, Question
 from gradcli.cli.terminal.failures import usage
@@ -256,12 +256,10 @@ def _records(line: Line) -> Batch | None:
         InputError: If the file cannot be read or has no header.
     """
     if not line.rows:
-        told = (line.columns, line.keep, line.renamed, line.missing, line.separator)
-        if any(told) or (line.decimal, line.on_error, line.jobs) != (".", "stop", 1):
-            raise usage(
-                "`--columns`, `--keep`, `--map`, `--na`, `--separator`, `--decimal`, `--on-error` "
-                "and `--jobs` need `--rows`"
-            )
+        told = [name for name in ROWS if getattr(line, name) != FIELDS[name].default]
+        if told:
+            name = (FIELDS[told[0]].names or (f"--{told[0].replace('_', '-')}",))[0]
+            raise usage(f"`{name}` needs `--rows`")
         return None
     from gradcli.cli.line.records import batch
 

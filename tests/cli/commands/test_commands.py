@@ -283,7 +283,7 @@ def test_standard_input_is_left_alone_when_a_program_is_named(cli, monkeypatch):
         (
             ["run", "-e", "x", "--seed", "a"],
             "invalid value for `--seed`: `a` is not a valid integer",
-            "try `gradcli run --help`",
+            "write `--seed N`",
         ),
         (
             ["run", "a.grad", "b.grad"],

@@ -119,7 +119,7 @@ def test_compressed_files(cli, tmp_path, suffix, packed):
 @pytest.mark.parametrize("option", [["--keep", "x"], ["--map", "x=T"], ["--na", "NA"], ["--separator", ";"], ["--decimal", ","]])  # fmt: skip
 def test_they_go_with_rows(cli, option):
     status, _, err = cli("run", "2 * 3", *option)
-    assert (status, "need `--rows`" in err) == (2, True)
+    assert (status, "needs `--rows`" in err) == (2, True)
 
 
 CELLS = "x,id\n1,007\n2,b\noops,e\n3,f\n"

@@ -268,7 +268,7 @@ REFUSED = [
     ),
     (SQUARE, "x,x\n1,2\n", 4, "<stdin>:1:3: error[bad-input]: two columns `x`"),
     (["run", "-e", "x", "--rows", "none.csv"], "", 4, "cannot read `none.csv`"),
-    (["run", "-e", "x", "--columns", "x"], "", 2, "need `--rows`"),
+    (["run", "-e", "x", "--columns", "x"], "", 2, "`--columns` needs `--rows`"),
     ([*SQUARE, "-f", "plain"], "x\n1\n", 2, "does not go with `--rows`"),
     ([*SQUARE, "-r", "--on-error", "record"], "x\n1\n", 2, "`--raw` has no place for an error"),
     (["run", "-e", "x", "--rows", "."], "", 4, "cannot read `.`: is a directory"),

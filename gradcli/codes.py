@@ -249,8 +249,9 @@ GROUPS = {
             "nothing-to-differentiate",
             "no param, input or float constant, and no `--wrt`",
             "Without `--wrt`, gradcli differentiates by the params, else by the inputs, else by "
-            "the float constants at top level; the program has none of them. Declare `param x = "
-            "1.0`, or use `--wrt`.",
+            "the leaves that top-level names hold at the end, and in a program without leaves by "
+            "the float constants; the result depends on none of them. Declare `param x = 1.0`, or "
+            "use `--wrt`.",
         ),
         (
             "unknown-input",

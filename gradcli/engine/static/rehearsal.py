@@ -19,6 +19,7 @@ from gradcli.engine.run.execution.observe import Event, Observer
 from gradcli.engine.run.session.state import RandomNumbers, Session
 from gradcli.engine.run.session.watched_names import WatchedNames
 from gradcli.engine.static.facts import Facts
+from gradcli.engine.static.origins import makes_leaf
 from gradcli.engine.tape.graph import Node
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.carrier import Like
@@ -126,26 +127,12 @@ def _may_be_refused(program: ir.Program, varying: Collection[str]) -> bool:
         if isinstance(i, ir.Apply) and i.op == "grad":
             return True
         changes = changes or isinstance(i, _CHANGES) or _is_twin(i)
-        leaves = leaves or _makes_leaf(i)
+        leaves = leaves or makes_leaf(i)
     return changes and leaves
 
 
 def _is_twin(i: ir.Instruction) -> bool:
     return isinstance(i, (ir.Method, ir.CallBuiltin)) and i.name.endswith("_")
-
-
-def _makes_leaf(i: ir.Instruction) -> bool:
-    match i:
-        case ir.Input():
-            return i.kind == "param"
-        case ir.Apply():
-            return any(name == "requires_grad" for name, _ in i.arguments)
-        case ir.CallBuiltin() | ir.Method():
-            named = any(name == "requires_grad" for name, _ in i.keywords)
-            return named or i.name == "requires_grad_"
-        case ir.SetAttribute():
-            return i.name == "requires_grad"
-    return False
 
 
 def _straight(body: Sequence[ir.Instruction], facts: Facts) -> Iterator[ir.Instruction]:

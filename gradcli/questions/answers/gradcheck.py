@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from gradcli.engine.gradcheck.elsewhere import Coded
 from gradcli.engine.gradcheck.program import OwnCalls, check_program
 from gradcli.engine.run.session.watched_names import WatchedNames
+from gradcli.errors import Diagnostic, RunError
 from gradcli.questions.asked.loaded import Loaded
-from gradcli.questions.asked.names import Watch, differentiated
+from gradcli.questions.asked.names import Watch
 from gradcli.questions.asked.request import Request
 from gradcli.results import GradcheckResult
 
@@ -34,7 +35,8 @@ def gradcheck(loaded: Loaded, request: Request, order: int, compile: Compile) ->
     calls = OwnCalls()
     done = loaded.execute(request.inputs, request.options, watch, own_calls=calls)
     loaded.float_output(done, request.of)
-    names = differentiated(loaded.program, done.session.watched, watch, done.values)
+    names = loaded.differentiated(request, done, watch)
+    _check_movable(loaded, names)
     quiet = done.silent(request.options.limits)
     moving = Watch(names, requested=names)
     runs, start = 0, perf_counter()
@@ -65,6 +67,15 @@ def gradcheck(loaded: Loaded, request: Request, order: int, compile: Compile) ->
     passed = all(check.passed for check in (*checks, *rules))
     warnings = done.warnings(loaded.source)
     return GradcheckResult(passed, checks, rules, done.lines, warnings)
+
+
+def _check_movable(loaded: Loaded, names: Sequence[str]) -> None:
+    """Refuse names whose values cannot be replaced in another run."""
+    fixed = next((name for name in names if name not in loaded.program.watchable), None)
+    if fixed is not None:
+        message = f"`{fixed}` is not assigned exactly once: it cannot be moved"
+        help = f"give each value a name of its own, or declare `param {fixed}`"
+        raise RunError(Diagnostic("not-differentiable", message, help=help))
 
 
 def _lines(loaded: Loaded) -> dict[str, int]:

@@ -13,7 +13,7 @@ from gradcli.engine.tape.tensor import Tensor, node_of
 from gradcli.engine.values.carrier import like_of
 from gradcli.errors import Diagnostic, RunError
 from gradcli.questions.asked.loaded import Done, Loaded
-from gradcli.questions.asked.names import Watch, differentiated
+from gradcli.questions.asked.names import Watch
 from gradcli.questions.asked.request import Request
 from gradcli.questions.asked.seeds import cotangent_of
 from gradcli.questions.remarks.warnings import non_finite
@@ -54,8 +54,9 @@ def graph(loaded: Loaded, request: Request, detailed: Detailed = nowhere) -> Gra
     if not is_finite(found.value):
         warnings += (non_finite(loaded, request, done, found.value, watch),)
     names: Sequence[str] = ()
-    if watch.requested or done.session.watched.points or not _is_made(found.value, or_leaf=True):
-        names = differentiated(loaded.program, done.session.watched, watch, done.values)
+    recorded = _is_made(found.value, or_leaf=True)
+    if watch.requested or not recorded or loaded.inferred(request, done):
+        names = loaded.differentiated(request, done, watch)
     again = recorded_alone(loaded, request, done, names)
     return GraphResult(
         output=found.name,

@@ -6,7 +6,7 @@ from gradcli.engine.report.values import binding, is_data, is_finite, is_numeric
 from gradcli.engine.tape.graph import Node
 from gradcli.errors import Diagnostic, GradError, RunError
 from gradcli.questions.asked.loaded import Done, Loaded
-from gradcli.questions.asked.names import Watch, candidates, inferred
+from gradcli.questions.asked.names import Watch, candidates
 from gradcli.questions.asked.request import Request
 from gradcli.results import Graph, Kinked, RunResult
 from gradcli.source import Span
@@ -87,5 +87,5 @@ def _kinks(loaded: Loaded, request: Request, done: Done) -> tuple[Kinked, ...]:
 def _graph(loaded: Loaded, request: Request, done: Done) -> Graph:
     from gradcli.questions.answers.graph import graph_of, recorded_alone, subject
 
-    again = recorded_alone(loaded, request, done, inferred(loaded.program, done.session.watched))
+    again = recorded_alone(loaded, request, done, loaded.inferred(request, done))
     return graph_of(loaded, again, subject(loaded, again, request))

@@ -23,7 +23,7 @@ from gradcli.errors import Diagnostic, RunError, UsageError
 from gradcli.questions.answers.graph import Subject, nothing_recorded, subject
 from gradcli.questions.asked.linearized import LinearizedRun, linearized_run
 from gradcli.questions.asked.loaded import Done, Loaded
-from gradcli.questions.asked.names import Watch, differentiated, inferred
+from gradcli.questions.asked.names import Watch
 from gradcli.questions.asked.request import Request
 from gradcli.questions.remarks.warnings import warnings
 from gradcli.record import Record
@@ -97,7 +97,7 @@ def _observed(loaded: Loaded, request: Request) -> tuple[Steps, LinearizedRun]:
     steps = Steps(loaded.source)
     done = loaded.execute(request.inputs, request.options, watch.keeping(), steps)
     about = _floating(loaded, done, request)
-    names = _names(loaded, done, watch, about.value)
+    names = _names(loaded, request, done, watch, about.value)
     if len(names) < len(done.session.watched.points):
         steps, silent = Steps(loaded.source), done.silent(request.options.limits)
         alone = Watch(names, requested=[n for n in watch.requested if n in names], keep=True)
@@ -116,13 +116,13 @@ def _floating(loaded: Loaded, done: Done, request: Request) -> Subject:
     return found
 
 
-def _names(loaded: Loaded, done: Done, watch: Watch, output: Any) -> list[str]:
+def _names(loaded: Loaded, request: Request, done: Done, watch: Watch, output: Any) -> list[str]:
     """The names that the run is differentiated by; none where only leaves without one are."""
     recorded = isinstance(output, Tensor) and node_of(output) is not None
     is_inferred = watch.infers and not watch.requested
-    if recorded and is_inferred and not inferred(loaded.program, done.session.watched):
+    if recorded and is_inferred and not loaded.inferred(request, done):
         return []
-    return differentiated(loaded.program, done.session.watched, watch, done.values)
+    return loaded.differentiated(request, done, watch)
 
 
 def _columns(request: Request) -> Iterator[str]:

@@ -11,7 +11,7 @@ from gradcli.engine.tape.graph import Node
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.errors import RunError
 from gradcli.questions.asked.loaded import Done, Loaded
-from gradcli.questions.asked.names import Watch, differentiated
+from gradcli.questions.asked.names import Watch
 from gradcli.questions.asked.request import Request
 from gradcli.questions.asked.seeds import cotangent_of, tangent_of
 from gradcli.record import Record
@@ -89,7 +89,7 @@ def linearize(loaded: Loaded, request: Request, watch: Watch | None = None) -> L
     watch = loaded.watch(request) if watch is None else watch
     done = loaded.execute(request.inputs, request.options, watch)
     name, output = loaded.float_output(done, request.of)
-    names = differentiated(loaded.program, done.session.watched, watch, done.values)
+    names = loaded.differentiated(request, done, watch)
     return linearized_run(loaded, request, done, watch, name, output, names)
 
 

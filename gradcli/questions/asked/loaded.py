@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -19,13 +19,21 @@ from gradcli.engine.values.limits import Counters, Reached
 from gradcli.errors import Diagnostic, RunError, UsageError
 from gradcli.ir import program as ir
 from gradcli.limits import Limits
-from gradcli.questions.asked.names import Watch, candidates, requested, unknown_output
+from gradcli.questions.asked.names import (
+    Watch,
+    candidates,
+    differentiated,
+    inferred,
+    requested,
+    unknown_output,
+)
 from gradcli.questions.asked.request import Options, Request
 from gradcli.record import Record
 from gradcli.source import Source, Span
 
 if TYPE_CHECKING:
     from gradcli.engine.run.execution.observe import Observer
+    from gradcli.engine.static.origins import Origins
 
 
 class Done(Record):
@@ -63,6 +71,7 @@ class Loaded:
         self.source = source
         self.program = program
         self.executable = Executable(program)
+        self._origins: dict[str | None, Origins] = {}
 
     @cached_property
     def sees_recording(self) -> bool:
@@ -77,6 +86,24 @@ class Loaded:
         from gradcli.engine.static.recording import names_recorded
 
         return names_recorded(self.program)
+
+    def origins(self, of: str | None) -> Origins:
+        """The top-level names that a result may depend on, by some path of the program."""
+        from gradcli.engine.static.origins import origins
+
+        if of not in self._origins:
+            self._origins[of] = origins(self.program, of)
+        return self._origins[of]
+
+    def differentiated(self, request: Request, done: Done, watch: Watch) -> list[str]:
+        """The names to differentiate by, after a run. Errors as of `names.differentiated`."""
+        program, watched = self.program, done.session.watched
+        origins = partial(self.origins, request.of)
+        return differentiated(program, watched, watch, done.values, origins)
+
+    def inferred(self, request: Request, done: Done) -> list[str]:
+        """The names that count if the user names none, after a run."""
+        return inferred(self.program, done.session.watched, partial(self.origins, request.of))
 
     def watch(self, request: Request) -> Watch:
         """The names that a run watches for a request: those of its tangents and of `wrt`, or the
@@ -123,6 +150,7 @@ class Loaded:
             **more,
         )
         values, result = self.executable.run(session, inputs, observer)
+        session.watched.hold_leaves(values)
         return Done(session, values, result, printed)
 
     def output(self, done: Done, of: str | None) -> tuple[str, Any]:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from gradcli.engine.run.code.naming import kind_of
 from gradcli.engine.run.session.watched_names import WatchedNames
 from gradcli.errors import Diagnostic, RunError, UsageError, nearest
 from gradcli.ir.program import Program
+
+if TYPE_CHECKING:
+    from gradcli.engine.static.origins import Origins
 
 
 class Watch:
@@ -66,8 +69,8 @@ def watchable(program: Program) -> list[str]:
 def candidates(program: Program) -> list[str]:
     """The names to infer from if the user names none; the run tells which of them count.
 
-    The params; if there are none, the inputs that are not int or bool; if there are none, the
-    top-level values that can be differentiated.
+    The params; if there are none, the inputs that are not int or bool; if there are none, all
+    top-level names.
     """
     params = [i.name for i in program.inputs if i.kind == "param"]
     inputs = [
@@ -75,11 +78,15 @@ def candidates(program: Program) -> list[str]:
         for i in program.inputs
         if i.kind in ("input", "free") and (i.type is None or i.type[0] == "float")
     ]
-    return params or inputs or watchable(program)
+    return params or inputs or list(program.names)
 
 
 def differentiated(
-    program: Program, watched: WatchedNames, watch: Watch, values: Mapping[str, Any]
+    program: Program,
+    watched: WatchedNames,
+    watch: Watch,
+    values: Mapping[str, Any],
+    origins: Callable[[], Origins],
 ) -> list[str]:
     """The names to differentiate with respect to, after the run.
 
@@ -88,6 +95,7 @@ def differentiated(
         watched: What its finished run found at the names that it watched.
         watch: These names.
         values: Top-level names and their values.
+        origins: Gives the origins of the result; called if there are no inputs.
 
     Raises:
         RunError: If a requested one holds no number or tensor.
@@ -100,7 +108,16 @@ def differentiated(
             raise RunError(Diagnostic("not-differentiable", message))
     if not watch.infers:
         return list(watch.requested)
-    both = {*watch.requested, *inferred(program, watched)}
+    both = {*watch.requested, *inferred(program, watched, origins)}
+    if not both and has_leaves(program, watched, origins):
+        raise UsageError(
+            Diagnostic(
+                "nothing-to-differentiate",
+                "the result depends on no leaf that a top-level name still holds",
+                help="give each leaf a name of its own, name an input with --wrt, or declare "
+                "`param x = 1.0`",
+            )
+        )
     if not both:
         raise UsageError(
             Diagnostic(
@@ -112,15 +129,29 @@ def differentiated(
     return [name for name in program.names if name in both]
 
 
-def inferred(program: Program, watched: WatchedNames) -> list[str]:
-    """The candidates that turned out to be floats in a finished run; of constants only if no name
-    holds a leaf that requires grad.
+def inferred(program: Program, watched: WatchedNames, origins: Callable[[], Origins]) -> list[str]:
+    """The params or inputs that turned out to be floats in a finished run. If there are none, the
+    names that hold a leaf which requires grad, and on which the result depends by some path of the
+    program; of a program without leaves the float constants on which it does.
     """
-    kinds = {i.name: i.kind for i in program.inputs}
     found = [name for name in program.names if name in watched.points]
-    if all(kinds.get(name, "constant") == "constant" for name in found):
-        return [name for name in found if name in watched.leaves] or found
-    return found
+    if not found or not _are_constants(program, found):
+        return found
+    among = [name for name in found if name in origins().names]
+    if has_leaves(program, watched, origins):
+        return [name for name in among if name in watched.leaves]
+    return among
+
+
+def has_leaves(program: Program, watched: WatchedNames, origins: Callable[[], Origins]) -> bool:
+    """True if a program without inputs has leaves that require grad."""
+    inputs = [i for i in program.inputs if i.kind != "constant"]
+    return not inputs and (bool(watched.leaves) or origins().leaves)
+
+
+def _are_constants(program: Program, names: Iterable[str]) -> bool:
+    kinds = {i.name: i.kind for i in program.inputs}
+    return all(kinds.get(name, "constant") == "constant" for name in names)
 
 
 def unknown_output(of: str, known: Sequence[str]) -> UsageError:

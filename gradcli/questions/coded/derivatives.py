@@ -51,7 +51,7 @@ class LoweredDerivatives(Lowered):
         self.output = program.output if request.of is None else request.of
         watched, asked = self.names_of(loaded, request)
         made = specialize(program, request.shapes, watched, [request.of], asked, tensors)
-        self.names = _differentiated(program, made, watched, asked)
+        self.names = _differentiated(loaded, request, made, watched, asked)
         self.draws = made.draws
         (self._tree,) = made.outputs
         self._results = made.program.block.results
@@ -255,11 +255,14 @@ def _with_points(made: Specialized, points: Sequence[Value]) -> tuple[Program, S
 
 
 def _differentiated(
-    program: ir.Program, made: Specialized, watched: Sequence[str], asked: Sequence[str]
+    loaded: Loaded,
+    request: Request,
+    made: Specialized,
+    watched: Sequence[str],
+    asked: Sequence[str],
 ) -> list[str]:
-    """The names to differentiate by: those asked for, and else those that turned out to be floats;
-    of constants only if no name holds a leaf that requires grad.
-    """
+    """The names to differentiate by, as `names.differentiated` finds them after a run."""
+    program = loaded.program
     points = {*made.points, *made.arrays}
     for name in asked:
         if name not in points:
@@ -269,7 +272,12 @@ def _differentiated(
     kinds = {i.name: i.kind for i in program.inputs}
     found = [name for name in program.names if name in points]
     if all(kinds.get(name, "constant") == "constant" for name in found):
-        inferred = [name for name in found if name in made.leaves] or found
+        origins = loaded.origins(request.of)
+        if origins.leafy:
+            raise NotCompilable("a name that is assigned more than once may hold a leaf")
+        inferred = origins.names
+        if made.leaves or origins.leaves:
+            inferred = inferred.intersection(made.leaves)
         found = [name for name in found if name in inferred or name in asked]
     if not found:
         raise NotCompilable("there is nothing to differentiate by")

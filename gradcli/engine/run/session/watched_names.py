@@ -97,6 +97,23 @@ class WatchedNames:
             if name not in self.points and x.node is not None:
                 self._point(name, x.node, x)
 
+    def hold_leaves(self, values: Mapping[str, Any]) -> None:
+        """Watch the names that hold a leaf when the run ends, however often they were assigned. Of
+        several names for one leaf the first counts.
+
+        Args:
+            values: The top-level names with their values, in their order.
+        """
+        for name, value in values.items() if self.names else ():
+            if name not in self.names or name in self.nodes:
+                continue
+            if type(value) is not Tensor or not value.requires_grad:
+                continue
+            node = node_of(value)
+            if type(node) is AccumulateGrad and node not in self.nodes.values():
+                self.leaves.add(name)
+                self._point(name, node, value)
+
     def _point(self, name: str, node: Node, x: Tensor) -> None:
         self.nodes[name] = node
         self.points[name] = Tensor(copied(x.data))

@@ -1,28 +1,33 @@
-"""A program as a function of arrays: its value and derivative at one point or at many."""
+"""A program as a function of arrays: its value and derivatives at one point or at many."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from math import prod
 from typing import TYPE_CHECKING, Any
 
-from gradcli.engine.values.data import np
+from gradcli.engine.values.data import Data, np
 from gradcli.errors import Diagnostic, InputError, ProgramError
-from gradcli.ir.program import Build, Input, Instruction, Operand, Slot
-from gradcli.questions.answers.gradient import gradient
-from gradcli.questions.answers.matrix import jacobian
 from gradcli.questions.asked.names import candidates, requested
-from gradcli.questions.asked.request import Options, Request, not_compiled, request
-from gradcli.questions.coded.compiled import Compiled
-from gradcli.results import GradResult, JacobianResult
+from gradcli.questions.asked.request import Options, not_compiled, request
+from gradcli.questions.asked.sizes import Declared, Shape, Shapes, of_point, split, wanted
+from gradcli.questions.bound import Bound
+from gradcli.questions.coded.compiled import compile_question
+from gradcli.questions.coded.pointwise import Pointwise, flat
 
 if TYPE_CHECKING:
     from gradcli.questions.asked.loaded import Loaded
-    from gradcli.questions.jit import Jit
+
+_MOST_AXES = 2  # of points and their numbers
+_MOST = 32  # codes of a function; sizes that change at every call must not fill the memory
+_QUESTIONS = (("value",), ("gradient", "jacobian"), ("hessian",))  # by order, the first that works
+_METHODS = {"gradient": "grad", "jacobian": "jacobian", "hessian": "hessian"}
+_GIVES = ("value", "value and gradient", "value, gradient and Hessian")
 
 
 class Function:
-    """Value and derivative of a program's result, by code that is made once.
+    """Value and derivatives of a program's result, by code that is made once for each set of sizes.
 
     It is called with the values of the names that it is differentiated by. They lie along the last
     axis: one for each name, or for each element of a tensor. Other inputs are keywords. A further
@@ -31,17 +36,18 @@ class Function:
 
     Fields:
         names: The names that it is differentiated by, in their order.
+        order: The order of the highest derivative: 0, 1 or 2.
     """
 
     def __init__(
         self,
         program: Any,
         loaded: Loaded,
-        jit: Jit,
         wrt: str | Sequence[str] | None,
         of: str | None,
+        order: int,
     ) -> None:
-        inputs = {i.name: i for i in loaded.program.inputs}
+        inputs = [i.name for i in loaded.program.inputs]
         if wrt is None:
             self.names = tuple(name for name in candidates(loaded.program) if name in inputs)
         else:
@@ -49,22 +55,24 @@ class Function:
         for name in self.names:
             if name not in inputs:
                 raise ProgramError(not_compiled(f"`{name}` is computed and cannot be given", None))
-        self._program, self._jit, self._of = program, jit, of
-        self._question: Any = gradient
-        self._shapes = {name: declared(i) for name, i in inputs.items()}
-        self._sizes = [math.prod(self._shapes[name]) for name in self.names]
-        given = {*self.names, *(n for n, i in inputs.items() if i.default is None)}
-        try:
-            self._code(given)
-        except ProgramError:
-            self._question = jacobian  # of a result that is several numbers
-            self._code(given)
+        self.order = order
+        self._program, self._loaded, self._of = program, loaded, of
+        self._shapes = Shapes(loaded.program.inputs)
+        self._needed = [i.name for i in loaded.program.inputs if i.default is None]
+        self._codes: dict[frozenset[tuple[str, Shape]], Pointwise] = {}
+        self._questions = _QUESTIONS[order]
+        self._check()
 
     def __reduce__(self) -> Any:
-        return _again, (self._program, self.names, self._of)
+        return _again, (self._program, self.names, self._of, self.order)
 
-    def __call__(self, x: Any, /, **inputs: Any) -> tuple[Any, Any]:
-        """Value and derivative.
+    def __repr__(self) -> str:
+        sizes = [f"{name}{_shown(self._shapes.declared[name])}" for name in self.names]
+        made = next((code.made for code in self._codes.values()), "no code yet")
+        return f"<Function of {', '.join(sizes)} -> {_GIVES[self.order]}; {made}>"
+
+    def __call__(self, x: Any, /, **inputs: Any) -> Any:
+        """Value and derivatives.
 
         Args:
             x: Values of `names`, one each along the last axis, of a tensor its elements in their
@@ -74,131 +82,169 @@ class Function:
         Returns:
             The value, a float, or an array with one for each point; of a result that is a list or a
             tensor with its items or axes behind. The derivative, which has one more axis behind,
-            for the names.
+            for the names. Of `order=2` the Hessian, which has two; of `order=0` the value alone.
 
         Raises:
             InputError: If the arguments do not fit.
             GradError: As of `Program.grad`, at the first point at which the program fails.
         """
-        given, count = self._columns(x, inputs)
-        asked, code = self._code(given.keys())
-        columns, fit = code.columns(given)
-        numbers, left = code.arrays(asked, columns, len(fit))
-        if code.is_whole:
-            each = [self._point(code.result([x[i] for x in numbers])) for i in range(len(fit))]
-            value, slopes = (np.stack(parts) for parts in zip(*each, strict=True))
-        else:
-            value, slopes = self._parts(code.result(numbers))
-        for i in np.flatnonzero(left | ~fit).tolist():
-            point = {name: column[i].tolist() for name, column in given.items()}
-            value[i], slopes[i] = self._point(self._interpreted(point))
-        if count is None:
-            return (value[0] if value.ndim > 1 else value[0].item()), slopes[0]
-        return value, slopes
+        points = np.asarray(x, np.float64)
+        if not inputs and points.ndim < 2:
+            return self._alone(points)
+        if points.ndim == 0:
+            points = points.reshape(1)
+        data = {name: np.asarray(value) for name, value in inputs.items()}
+        if points.ndim > _MOST_AXES:
+            raise InputError(Diagnostic("shape-mismatch", self.wanted({}, points.shape)))
+        if points.ndim == 1 and all(v.ndim == self._shapes.ndim(n) for n, v in data.items()):
+            return self.bind(**data)(points)
+        return self._many(points, data)
+
+    def bind(self, **data: Any) -> Bound:
+        """The function of the point alone, with these values of the other inputs, which are copied.
+
+        Args:
+            **data: Numbers, lists or arrays by name. They bring the sizes that are declared by
+                names, `float[n]`.
+
+        Raises:
+            InputError: If a name is no input or an input has no value, or has another shape.
+            ProgramError: If there can be no code for such data.
+        """
+        return Bound(self, {name: _copied(value) for name, value in data.items()})
 
     def value(self, x: Any, /, **inputs: Any) -> Any:
-        """The value alone. Arguments as of a call."""
-        return self(x, **inputs)[0]
+        """The value alone; no derivative is computed. Arguments as of a call."""
+        return self.values(x, **inputs)
 
     def derivative(self, x: Any, /, **inputs: Any) -> Any:
-        """The derivative alone. Arguments as of a call."""
+        """The first derivative alone. Arguments as of a call."""
         return self(x, **inputs)[1]
 
-    def _code(self, given: Iterable[str]) -> tuple[Request, Compiled]:
-        like = {name: np.zeros(self._shapes[name]) for name in given if name in self._shapes}
-        asked = request(like, {}, Options(), wrt=self.names, of=self._of)
-        return asked, self._jit.made(self._question, asked)
+    @property
+    def source(self) -> str:
+        """The text of the code that was made last: LLVM's, or Python's."""
+        return next(reversed(self._codes.values())).source
 
-    def _columns(self, x: Any, inputs: Mapping[str, Any]) -> tuple[dict[str, Any], int | None]:
-        """An array for each input, with a value for each point; None of one point alone."""
-        points, width = np.asarray(x, np.float64), sum(self._sizes)
-        if points.ndim == 0 and width == 1:
-            points = points.reshape(1)
-        if points.ndim not in (1, 2) or points.shape[-1] != width:
-            shape = list(points.shape)
-            message = f"there are {width} numbers to differentiate by, got shape {shape}"
-            raise InputError(Diagnostic("shape-mismatch", message))
-        parts = np.split(points, np.cumsum(self._sizes)[:-1], -1)
-        found = {
-            name: part.reshape((*points.shape[:-1], *self._shapes[name]))
-            for name, part in zip(self.names, parts, strict=True)
-        }
-        found |= {name: np.asarray(value) for name, value in inputs.items()}
-        own = {name: self._shapes.get(name, ()) for name in found}
-        try:
-            if any(c.shape[c.ndim - len(own[n]) :] != own[n] for n, c in found.items()):
-                raise ValueError("an argument has not the shape of its input")
-            heads = [c.shape[: c.ndim - len(own[n])] for n, c in found.items()]
-            size: tuple[int, ...] | None = np.broadcast_shapes(*heads)
-        except ValueError:
-            size = None
-        if size is None or len(size) > 1:
-            shapes = ", ".join(f"{n} {list(column.shape)}" for n, column in found.items())
-            message = f"the arguments are of no one number of points: {shapes}"
-            raise InputError(Diagnostic("shape-mismatch", message))
-        count = size[0] if size else None
-        columns = {n: np.broadcast_to(c, (count or 1, *own[n])) for n, c in found.items()}
-        return columns, count
+    @cached_property
+    def values(self) -> Function:
+        """The function of the same names that gives the value alone."""
+        if self.order == 0:
+            return self
+        return Function(self._program, self._loaded, self.names, self._of, 0)
 
-    def _parts(self, found: Any) -> tuple[Any, Any]:
-        """Values and derivatives of many points. Each number is an array, with the axis of points
-        in front and the names last.
+    @cached_property
+    def _alone(self) -> Bound:
+        return self.bind()
+
+    # --- points ------------------------------------------------------------------------------
+
+    def width(self, data: Mapping[str, Shape]) -> int | None:
+        """How many numbers a point has, for data of these shapes; None if the point tells it."""
+        known = self._shapes.with_data(data)
+        shapes = [_whole(known[name]) for name in self.names]
+        return None if None in shapes else sum(prod(s) for s in shapes if s is not None)
+
+    def wanted(self, data: Mapping[str, Shape], got: Shape) -> str:
+        """What is said of a point of another shape, with data of these shapes."""
+        known = self._shapes.with_data(data)
+        return wanted({name: known[name] for name in self.names}, got)
+
+    def shapes(self, data: Mapping[str, Shape], point: Shape) -> dict[str, Shape]:
+        """The shapes of all inputs that are given, for data and a point, or several, of these
+        shapes.
         """
-        by_name = found.grad if isinstance(found, GradResult) else found.jacobian
-        value = np.asarray(found.value)
-        behind = by_name is not getattr(found, "grad", None)  # the axes of a tensor
-        sizes = zip(self.names, self._sizes, strict=True)
-        parts = [_flat(np.asarray(by_name[n]), value.shape, size, behind) for n, size in sizes]
-        slopes = np.concatenate(parts, -1)
-        if value.ndim == 2:
-            return value.T.copy(), np.moveaxis(slopes, 0, 1).copy()
-        return value.copy(), slopes
+        known = self._shapes.with_data(data)
+        return {**data, **of_point({name: known[name] for name in self.names}, point)}
 
-    def _point(self, found: Any) -> tuple[Any, Any]:
-        """Value and derivative of one point, which has the names behind."""
-        by_name = found.grad if isinstance(found, GradResult) else found.jacobian
-        value = np.asarray(found.value)
-        sizes = zip(self.names, self._sizes, strict=True)
-        parts = [np.reshape(by_name[n], (*value.shape, size)) for n, size in sizes]
-        return value, np.concatenate(parts, -1)
+    def code(self, shapes: Mapping[str, Shape]) -> Pointwise:
+        """The code for inputs of these shapes, made if there is none.
 
-    def _interpreted(self, point: Mapping[str, float]) -> GradResult | JacobianResult:
-        ask = self._program.grad if self._question is gradient else self._program.jacobian
+        Raises:
+            ProgramError: If there can be none.
+        """
+        key = frozenset(shapes.items())
+        if key not in self._codes:
+            found = self._made(shapes)
+            while len(self._codes) >= _MOST:
+                self._codes.pop(next(iter(self._codes)), None)
+            self._codes[key] = found
+        return self._codes[key]
+
+    def interpreted(self, values: Mapping[str, Any]) -> Data:
+        """Value and derivatives of one point by the interpreter, one behind the other."""
+        given = {name: np.asarray(value).tolist() for name, value in values.items()}
         options = Options(compile="never")
-        found: GradResult | JacobianResult = ask(
-            point, wrt=self.names, of=self._of, options=options
+        if self.order == 0:
+            run = self._program.run(given, options=options)
+            value = run.result if self._of is None else run.values[self._of]
+            return np.asarray(value, np.float64).ravel()
+        found = getattr(self._program, _METHODS[self._questions[0]])(
+            given, wrt=self.names, of=self._of, options=options
         )
-        return found
+        return flat(found, self.names)
+
+    def _many(self, points: Data, data: dict[str, Any]) -> Any:
+        """The answers for many points; one argument at least has an axis of them."""
+        known = {n: v.shape[v.ndim - self._shapes.ndim(n) :] for n, v in data.items()}
+        shapes = self.shapes(known, points.shape)
+        columns = {**split(points, self.names, shapes), **data}
+        heads = [c.shape[: c.ndim - len(shapes[n])] for n, c in columns.items()]
+        try:
+            (count,) = np.broadcast_shapes(*heads)
+        except ValueError:
+            listed = ", ".join(f"{n} {[*column.shape]}" for n, column in columns.items())
+            message = f"the arguments are of no one number of points: {listed}"
+            raise InputError(Diagnostic("shape-mismatch", message)) from None
+        code = self.code(shapes)
+        every = {n: np.broadcast_to(c, (count, *shapes[n])) for n, c in columns.items()}
+        found, left = code.many(every)
+        for i in np.flatnonzero(left).tolist():
+            found[i] = self.interpreted({name: column[i] for name, column in every.items()})
+        return code.answer(found)
+
+    def _check(self) -> None:
+        """Make the code now if all shapes are known, so that what cannot be made is said at once.
+
+        Raises:
+            ProgramError: If there can be none.
+        """
+        names = {*self.names, *self._needed}
+        known = self._shapes.with_data({})
+        shapes = {name: _whole(known[name]) for name in names}
+        if self._shapes.are_sure(names) and None not in shapes.values():
+            self.code(shapes)  # type: ignore[arg-type]
+
+    def _made(self, shapes: Mapping[str, Shape]) -> Pointwise:
+        like = {name: np.zeros(shape) for name, shape in shapes.items()}
+        asked = request(like, {}, Options(), wrt=self.names, of=self._of)
+        for question in self._questions:
+            found = compile_question(self._loaded, question, asked)
+            if isinstance(found, Diagnostic):
+                continue
+            if found.lowered.draws:
+                raise ProgramError(not_compiled("random numbers are drawn", None))
+            self._questions = (question,)
+            return Pointwise(found, asked, self.names)
+        assert isinstance(found, Diagnostic), "a question has been asked"
+        raise ProgramError(found)
 
 
-def declared(i: Input) -> tuple[int, ...]:
-    """The declared shape of an input; one without a declared shape is a number."""
-    sizes = None if i.type is None else i.type[1]
-    if sizes is not None:
-        known = tuple(size for size in sizes if isinstance(size, int))
-        return known if len(known) == len(sizes) else ()
-    return _built(i.default, i.body) if i.type is None else ()
-
-
-def _built(x: Operand | None, body: Sequence[Instruction]) -> tuple[int, ...]:
-    """The shape of a list that is written out."""
-    for place in reversed(range(len(body))):  # a slot is used again: the last counts
-        made = body[place]
-        if isinstance(x, Slot) and getattr(made, "target", None) == x.index:
-            if not isinstance(made, Build) or made.kind != "list":
-                return ()
-            first = made.items[0] if made.items else None
-            return len(made.items), *_built(first, body[:place])
-    return ()
-
-
-def _flat(part: Any, head: tuple[int, ...], size: int, behind: bool) -> Any:
-    """A derivative by a name. The name's elements are the last axis, after those of the value."""
-    if behind:
-        return part.reshape(*head, size)
-    return np.moveaxis(part.reshape(size, *head), 0, -1)
-
-
-def _again(program: Any, names: Sequence[str], of: str | None) -> Function:
-    made: Function = program.compile(names, of=of)
+def _again(program: Any, names: Sequence[str], of: str | None, order: int) -> Function:
+    made: Function = program.compile(names, of=of, order=order)
     return made
+
+
+def _copied(value: Any) -> Any:
+    """A value of its own memory, in C's order."""
+    return np.array(value, order="C")
+
+
+def _whole(shape: Declared) -> Shape | None:
+    """A shape whose sizes are all known, else None."""
+    found = tuple([size for size in shape if isinstance(size, int)])
+    return found if len(found) == len(shape) else None
+
+
+def _shown(shape: Declared) -> str:
+    return f"[{', '.join(map(str, shape))}]" if shape else ""

@@ -97,19 +97,6 @@ class Jit:
         made = self._made(key, question, request)
         return None if isinstance(made, Diagnostic) or made.lowered.draws else made
 
-    def made(self, question: Question, request: Request) -> Compiled:
-        """The code that answers a question for any numbers: one that draws no random numbers.
-
-        Raises:
-            ProgramError: If there can be none.
-        """
-        found = self._made(_key(question.__name__, request), question, request)
-        if isinstance(found, Diagnostic):
-            raise ProgramError(found)
-        if found.lowered.draws:
-            raise ProgramError(not_compiled("random numbers are drawn", None))
-        return found
-
     def perturbed(
         self, request: Request, order: int, count: int, seconds: float
     ) -> Perturbed | None:

@@ -434,21 +434,24 @@ class Program:
         asked = request(inputs, named, options, wrt=wrt, of=of, mode=mode)
         return stage(self._loaded, asked, name)
 
-    def compile(self, wrt: str | Sequence[str] | None = None, *, of: str | None = None) -> Function:
-        """The program as a function of arrays that gives value and derivative, by code that is made
-        once.
+    def compile(
+        self, wrt: str | Sequence[str] | None = None, *, of: str | None = None, order: int = 1
+    ) -> Function:
+        """The program as a function of arrays that gives value and derivatives, by code that is
+        made once for each set of sizes.
 
         Args:
             wrt: The inputs to differentiate by; None: as of `grad`.
             of: Top-level name to differentiate; None: the program's result, a float or a list of
                 them.
+            order: 1 for the first derivative, 2 for the second as well, 0 for the value alone.
 
         Raises:
             ProgramError: If it cannot be made into code; the message says why.
         """
         from gradcli.questions.function import Function
 
-        return Function(self, self._loaded, self._jit, wrt, of)
+        return Function(self, self._loaded, wrt, of, order)
 
     def many(
         self,

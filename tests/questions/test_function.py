@@ -5,7 +5,7 @@ import pytest
 
 from gradcli.errors import InputError
 from gradcli.program import load
-from gradcli.questions.function import declared
+from gradcli.questions.asked.sizes import declared
 
 DECLARED = [
     ("input x", ()),
@@ -15,8 +15,8 @@ DECLARED = [
     ("input x: float[3]", (3,)),
     ("input x: float[2,3]", (2, 3)),
     ("input x: float[2,3] = [[1, 2, 3], [4, 5, 6]]", (2, 3)),
-    ("input x: float[n]", ()),
-    ("input x: float[2,n]", ()),
+    ("input x: float[n]", ("n",)),
+    ("input x: float[2,n]", (2, "n")),
     ("input x = [1.0, 2.0, 3.0]", (3,)),
     ("input x = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]", (2, 3)),
     ("input x = (1.0, 2.0)", ()),
@@ -110,8 +110,8 @@ UNFIT = [  # names, points, other inputs, what is said
     ("s", [[1.0, 2.0]], {"v": [1.0, 3.0]}, "1 numbers .* got shape \\[1, 2\\]"),
     ("v,s", [[1.0, 3.0, 0.5]] * 2, {"k": [1.0] * 3}, "v \\[2, 2\\], s \\[2\\], k \\[3\\]"),
     ("v,s", [1.0, 3.0, 0.5], {"k": [[1.0]]}, "no one number of points: .* k \\[1, 1\\]"),
-    ("s", [0.5], {"v": [1.0, 2.0, 3.0]}, "no one number of points: s \\[\\], v \\[3\\]"),
-    ("s", [0.5], {"v": 1.0}, "no one number of points: s \\[\\], v \\[\\]"),
+    ("s", [0.5], {"v": [1.0, 2.0, 3.0]}, "`v` is declared with shape \\[2\\], got shape \\[3\\]"),
+    ("s", [0.5], {"v": 1.0}, "`v` is declared with shape \\[2\\], got shape \\[\\]"),
 ]
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from gradcli.engine.compile.typed import NotCompilable, Program
+from gradcli.engine.compile.typed import NotCompilable, Places, Program
 from gradcli.engine.compile.walk import has_arrays
 
 failures_are_errors = False
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     from gradcli.engine.compile.control import Control
+    from gradcli.engine.values.data import Data
 
     class Code(Protocol):
         """Code of a typed program; `made` names its kind."""
@@ -27,6 +28,17 @@ if TYPE_CHECKING:
 
         def rows(self, columns: Sequence[Any], control: Control) -> tuple[Sequence[Any], Any]:
             """Return the results for many sets of inputs, and which sets bailed out."""
+
+        def at(
+            self, inputs: Sequence[Any], point: Places, chosen: Places
+        ) -> Callable[[Data], Data | None]:
+            """Return the function of some elements of the inputs, floats, that gives some of the
+            results, or None where the code bails out or takes long.
+            """
+
+        @property
+        def source(self) -> str:
+            """The text of the code."""
 
 
 def has_machine_code() -> bool:

@@ -38,6 +38,10 @@ Operand: TypeAlias = Value | float | int | bool
 """A value, or a constant whose Python type is its type."""
 
 
+Places: TypeAlias = Sequence[tuple[int, int]]
+"""Elements of a program's inputs or results: which input or result, and the element in it."""
+
+
 class Instruction(Record):
     """Base of the instructions; `span` is the program text that it comes from."""
 

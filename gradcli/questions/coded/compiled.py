@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from gradcli.cpython import Uncollected
 from gradcli.engine.compile import backends
 from gradcli.engine.compile.control import MOST, Control, Left, nowhere
+from gradcli.engine.compile.passes.finite import finite
 from gradcli.engine.compile.specialize.tracing.scalarized import Vectors
 from gradcli.engine.compile.typed import (
     DTYPES,
@@ -28,7 +29,7 @@ from gradcli.engine.compile.walk import values
 from gradcli.engine.run.execution.inputs import check_complete, check_names
 from gradcli.engine.run.session.state import RandomNumbers
 from gradcli.engine.tape.tensor import Tensor
-from gradcli.engine.values.data import NUMBERS, holds_finite, np
+from gradcli.engine.values.data import NUMBERS, np
 from gradcli.engine.values.limits import Reached, meter
 from gradcli.errors import Diagnostic, GradError, LimitError
 from gradcli.questions.asked.limited import Limited
@@ -104,7 +105,7 @@ class Compiled:
     def __init__(self, loaded: Loaded, lowering: type[Lowered], request: Request) -> None:
         start = perf_counter()
         self._loaded = loaded
-        self.lowered, self.code = coded(loaded, lowering, request, backends.code)
+        self.lowered, self.code = coded(loaded, lowering, request, _code)
         self._bytes = sum(bytes_of(v.type) for v in values(self.lowered.program))
         self.is_whole = self._bytes > 0
         self._results = [dtype_and_shape(type_of(x)) for x in self.lowered.program.block.results]
@@ -160,7 +161,7 @@ class Compiled:
         except Exception as error:
             self._fail(request, error)
             return None
-        return _settled(numbers) if _finite(numbers) else None
+        return _settled(numbers)
 
     def _fail(self, request: Request, error: Exception) -> None:
         """Leave all further answers to the interpreter, and remark why."""
@@ -247,9 +248,6 @@ class Compiled:
         except Exception as error:
             self._fail(request, error)
             return self._none(count)
-        for result in results:
-            if result.dtype.kind == "f":
-                left |= ~np.isfinite(result).reshape(count, -1).all(axis=1)
         for k in self.lowered.tests:
             left |= ~results[k]
         return list(results), left
@@ -411,6 +409,13 @@ def tried(loaded: Loaded, request: Request, make: Callable[[], Code]) -> Code | 
         return not_compiled(backends.failure("making code", error), None)
 
 
+def _code(program: Program) -> backends.Code:
+    """The code of a program. It bails out where a result is not finite: of that the interpreter
+    tells why.
+    """
+    return backends.code(finite(program))
+
+
 def _first_loop(block: Block) -> Loop | None:
     """The first loop of a block, or of the branches in it."""
     for i in block.body:
@@ -447,11 +452,6 @@ def coded(
         return made, make(made.program)
     except NotCompilable as error:
         raise first or error from None
-
-
-def _finite(numbers: Sequence[Any]) -> bool:
-    """True if no number is nan or infinite: of one that is the interpreter tells why."""
-    return all(math.isfinite(x) if type(x) in NUMBERS else holds_finite(x) for x in numbers)
 
 
 def _settled(numbers: Sequence[Any]) -> tuple[Any, ...]:

@@ -24,7 +24,8 @@ from gradcli.engine.compile.typed import (
     is_floating,
     type_of,
 )
-from gradcli.engine.compile.walk import instructions
+from gradcli.engine.compile.walk import Fresh, instructions
+from gradcli.engine.ops.catalog import ops
 from gradcli.engine.values.data import NUMBERS, np
 from gradcli.ir import program as ir
 from gradcli.ir.visit import everything
@@ -34,6 +35,7 @@ from gradcli.questions.asked.request import Request
 from gradcli.questions.coded.lowered import Lowered, Tensors, inputs_of
 from gradcli.questions.coded.seeds import numbers_of, value_of
 from gradcli.questions.remarks.warnings import unused_input
+from gradcli.source import Span
 
 Result = TypeVar("Result")
 
@@ -159,14 +161,14 @@ class LoweredDerivatives(Lowered):
         if len(self.names) > 1:
             program = self._connected(program)
         found = tangents(program, directions, (), counts)
-        self.hold_stacked(found.absent)
-        if len(self.names) > 1:
-            return found.program
-        if all(x is True for x in found.absent[: self.width]):
-            self.unused = [*self.names]
-        elif self.width > 1 and all(x is not False for x in found.absent[: self.width]):
-            raise NotCompilable("whether the result depends on the input depends on the path")
-        return certain(found) if self.width == 1 else found.program
+        made, are_added = found.program, self._are_added(found.absent)
+        if len(self.names) == 1:
+            if all(x is True for x in found.absent[: self.width]):
+                self.unused = [*self.names]
+            elif self.width > 1 and all(x is not False for x in found.absent[: self.width]):
+                raise NotCompilable("whether the result depends on the input depends on the path")
+            made = certain(found) if self.width == 1 else made
+        return self._added_up(made) if are_added else made
 
     def _connected(self, program: Program) -> Program:
         """A program that leaves where its result does not depend on one of the names; names on
@@ -180,19 +182,25 @@ class LoweredDerivatives(Lowered):
             program = found or program
         return program
 
-    def hold_stacked(self, absent: Sequence[Operand]) -> None:
-        """Note whether tangents of several items of a list are added up, as a run does: a zero that
-        is added makes a positive one of a negative zero.
-        """
+    def _are_added(self, absent: Sequence[Operand]) -> bool:
+        """True if a run adds up the tangents of several items of a list."""
         several = [x for x in absent[: self.width] if x is not True]
         if len(several) > 1 and not all(x is False for x in several):
             raise NotCompilable("which items of the result move depends on the path")
-        self._added = len(several) > 1
+        return len(several) > 1
 
-    def stacked(self, numbers: Sequence[Any]) -> Any:
-        """Tangents of the result, of each item of a list."""
-        moved = [x + 0.0 for x in numbers] if self._added else numbers
-        return output(self._tree, iter(moved))
+    def _added_up(self, program: Program) -> Program:
+        """A program that adds zero to each tangent of an item, as a run that adds them up does: it
+        makes a positive zero of a negative one.
+        """
+        fresh, results = Fresh(program), [*program.block.results]
+        body = [*program.block.body]
+        for start in range(self.before, len(results), self.before):
+            for k in range(start, start + self.width):
+                made = fresh(type_of(results[k]))
+                body.append(Do(Span(0, 0), made, ops.add.name, (results[k], 0.0), ()))
+                results[k] = made
+        return Program(program.inputs, Block(tuple(body), tuple(results)), program.texts)
 
     def value(self, numbers: Sequence[Any]) -> Any:
         """The value of the result."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from gradcli.engine.compile.differentiate.adjoint import adjoint
-from gradcli.engine.compile.typed import Program
+from gradcli.engine.compile.typed import Block, Program
 from gradcli.engine.compile.walk import has_arrays
 from gradcli.engine.values.data import np
 from gradcli.questions.asked.loaded import Loaded
@@ -16,6 +16,17 @@ from gradcli.questions.coded.derivatives import LoweredDerivatives, output
 from gradcli.questions.coded.directions import by_columns, by_rows, count_of, hold_together
 from gradcli.questions.coded.seeds import columns, units
 from gradcli.results import GradResult, JacobianResult, JvpResult, VjpResult
+
+
+class Value(LoweredDerivatives):
+    """The value alone, as a gradient by no name."""
+
+    def derived(self, program: Program, request: Request) -> Program:
+        block = Block(program.block.body, program.block.results[: self.width])
+        return Program(program.inputs, block, program.texts)
+
+    def result(self, numbers: Sequence[Any], printed: tuple[str, ...]) -> GradResult:
+        return self.made(GradResult, numbers, printed, grad={}, inputs={})
 
 
 class Gradient(LoweredDerivatives):
@@ -65,7 +76,7 @@ class Jvp(LoweredDerivatives):
         return self.direction(request, self.names)
 
     def result(self, numbers: Sequence[Any], printed: tuple[str, ...]) -> JvpResult:
-        dot = self.stacked(numbers[self.before :][: self.width])
+        dot = self.value(numbers[self.before :][: self.width])
         return self.made(JvpResult, numbers, printed, jvp=dot)
 
 
@@ -118,7 +129,7 @@ class Jacobian(LoweredDerivatives):
         if self._mode == "reverse":
             pairs = zip(found, shapes, strict=False)
             return dict(zip(names, [by_rows(x, self.shape, s) for x, s in pairs], strict=True))
-        whole = self.stacked(found[: self.width])
+        whole = self.value(found[: self.width])
         if len(self.shapes) > 1:  # items of a list, each with its columns
             whole = np.moveaxis(whole, 0, -1)
         return dict(zip(names, by_columns(whole, self.shape, shapes), strict=True))
@@ -128,7 +139,7 @@ class Jacobian(LoweredDerivatives):
         count = len(self.points)
         if self._mode == "forward":
             each = [found[k * self.before :][: self.width] for k in range(count)]
-            parts = [*map(self.stacked, each)]
+            parts = [*map(self.value, each)]
         else:
             parts = [output(self._tree, iter(found[k::count])) for k in range(count)]
         return {

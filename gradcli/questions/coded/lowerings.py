@@ -9,6 +9,7 @@ from gradcli.questions.coded.lowered import Lowered
 
 _LOWERINGS = {
     "run": ("run", "Run"),
+    "value": ("first_order", "Value"),
     "gradient": ("first_order", "Gradient"),
     "vjp": ("first_order", "Vjp"),
     "jvp": ("first_order", "Jvp"),

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import ctypes
 from _thread import get_ident
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from gradcli.engine.compile.control import Control, Left
+from gradcli.engine.compile.llvm.calls import Calls, address
 from gradcli.engine.compile.llvm.emit import state
 from gradcli.engine.compile.llvm.emit.machine import Machine
-from gradcli.engine.compile.llvm.lower import Module
+from gradcli.engine.compile.llvm.lower import Module, text
 from gradcli.engine.compile.llvm.run import Run, Shape, Words, wait
-from gradcli.engine.compile.typed import Program, dtype_and_shape, is_array, type_of
+from gradcli.engine.compile.typed import Places, Program, dtype_and_shape, is_array, type_of
 from gradcli.engine.values.data import Data, np
 
 _SHORT = 1 << 20
@@ -26,6 +27,11 @@ _LARGE = 3000  # lines; optimizing more would take too long
 class Code:
     """A typed program as machine code. Any number of threads may run it at once. A copy in another
     process is compiled again.
+
+    Fields:
+        machine: the functions of the code.
+        given, gives: the words of its inputs and results.
+        short: how many turns of loops a call may do in the thread that asks for it.
     """
 
     made = "machine code"
@@ -35,18 +41,18 @@ class Code:
         module = Module(program)
         self._reasons = module.reasons
         self._waits = module.waits
-        self._short = _SHORT // (module.length + module.work) + 1
+        self.short = _SHORT // (module.length + module.work) + 1
         self._last = 0  # turns of the last call
         self._primitives = module.primitives
-        self._machine = Machine(module.text, _effort(module))
-        self._given = Words([v.type for v in program.inputs])
-        self._gives = Words([type_of(x) for x in program.block.results])
+        self.machine = Machine(module.text, _effort(module))
+        self.given = Words([v.type for v in program.inputs])
+        self.gives = Words([type_of(x) for x in program.block.results])
         tells = [(text, Words(types)) for text, types in module.tells]
         arrays = module.memory, module.entries, module.callbacks
         self._shape = Shape(module.stacks, program.texts, tells, *arrays)
         self._silent = Shape(module.stacks, (), tells, *arrays)  # for rows, which do not print
-        self._arrays_in = [k for k, t in enumerate(self._given.types) if is_array(t)]
-        self._arrays_out = [k for k, t in enumerate(self._gives.types) if is_array(t)]
+        self._arrays_in = [k for k, t in enumerate(self.given.types) if is_array(t)]
+        self._arrays_out = [k for k, t in enumerate(self.gives.types) if is_array(t)]
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Code, (self.program,)
@@ -57,48 +63,73 @@ class Code:
         Raises:
             Left: If the code bails out.
         """
-        inputs, kept = self._with_addresses(inputs)
-        given = self._given.packed(inputs)
-        results = {k: _empty(self._gives.types[k]) for k in self._arrays_out}
-        out = self._gives.room()
+        inputs, kept = self.with_addresses(inputs)
+        given = self.given.packed(inputs)
+        results = {k: _empty(self.gives.types[k]) for k in self._arrays_out}
+        out = self.gives.room()
         if results:
-            places = {k: _address(x) for k, x in results.items()}
-            out = self._gives.packed([places.get(k, 0) for k in range(len(self._gives.types))])
+            places = {k: address(x) for k, x in results.items()}
+            out = self.gives.packed([places.get(k, 0) for k in range(len(self.gives.types))])
         if not self._waits:
             self._run(Run(self._shape, control, control.turns), given, out)
         else:
             self._in_time(given, out, control)
         del kept
-        found = self._gives.unpacked(out)
+        found = self.gives.unpacked(out)
         return tuple([results.get(k, x) for k, x in enumerate(found)]) if results else found
 
-    def _with_addresses(self, inputs: Sequence[Any]) -> tuple[Sequence[Any], list[Data]]:
+    def at(
+        self, inputs: Sequence[Any], point: Places, chosen: Places
+    ) -> Callable[[Data], Data | None]:
+        """The code as a function of elements of its inputs, for many calls; see `Calls`."""
+        return Calls(self, inputs, point, chosen)
+
+    @property
+    def source(self) -> str:
+        """The text of the code."""
+        return text(self.program)
+
+    @property
+    def is_long(self) -> bool:
+        """True if the last call took so many turns that the next gets a thread of its own."""
+        return self._last > self.short
+
+    @property
+    def has_raised(self) -> bool:
+        """True if a Python function that the code called has raised, in any thread."""
+        return bool(self._primitives.raised)
+
+    def run(self) -> Run:
+        """The state of runs that print nothing."""
+        return Run(self._silent, Control(), 0)
+
+    def with_addresses(self, inputs: Sequence[Any]) -> tuple[Sequence[Any], list[Data]]:
         """The inputs with addresses in place of arrays, and these arrays."""
         if not self._arrays_in:
             return inputs, []
         found, kept = [*inputs], []
         for k in self._arrays_in:
-            dtype, shape = dtype_and_shape(self._given.types[k])
+            dtype, shape = dtype_and_shape(self.given.types[k])
             kept.append(np.require(inputs[k], dtype, ["C", "A"]))
             if kept[-1].shape != shape:
                 raise Left(state.NUMBER)
-            found[k] = _address(kept[-1])
+            found[k] = address(kept[-1])
         return found, kept
 
     def _in_time(self, given: Any, out: Any, control: Control) -> None:
         """Run the code, in a thread of its own unless it ends within a few turns."""
-        if self._last > self._short or not self._soon(given, out, control):
+        if self.is_long or not self._soon(given, out, control):
             run = Run(self._shape, control, control.turns, told=True)
             wait(lambda: self._run(run, given, out), run)
             self._end(run)
 
     def _soon(self, given: Any, out: Any, control: Control) -> bool:
         """Run the code for a few turns; true if it ends."""
-        run = Run(self._shape, control, min(control.turns, self._short))
+        run = Run(self._shape, control, min(control.turns, self.short))
         try:
             self._run(run, given, out)
         except Left as left:
-            long = left.reason == state.STEPS and control.turns > self._short
+            long = left.reason == state.STEPS and control.turns > self.short
             if not long and left.reason != state.TEXTS:
                 raise
             return False
@@ -113,14 +144,14 @@ class Code:
 
     def _run(self, run: Run, given: Any, out: Any) -> None:
         try:
-            left = self._machine.call(given, out, ctypes.addressof(run.words))
+            left = self.machine.call(given, out, ctypes.addressof(run.words))
         finally:
             run.end()
-        self._raise(run)
+        self.check(run)
         if left:
             raise Left(self._reasons[run.words[state.REASON]])
 
-    def _raise(self, run: Run) -> None:
+    def check(self, run: Run) -> None:
         """Raise the error of a Python function that the code called."""
         raised = run.raised
         if self._primitives.raised:
@@ -144,30 +175,30 @@ class Code:
             for column, type in zip(columns, types, strict=True)
         ]
         count = len(given[0]) if given else 0
-        out = [_empty(t, count) for t in self._gives.types]
+        out = [_empty(t, count) for t in self.gives.types]
         left = np.zeros(count, np.uint8)
         run = Run(self._silent, control, control.turns)
         columns_at, results_at, left_at = (_addresses(a) for a in (given, out, [left]))
 
         def work() -> None:
             try:
-                done = self._machine.rows(
-                    _address(columns_at),
-                    _address(results_at),
+                done = self.machine.rows(
+                    address(columns_at),
+                    address(results_at),
                     left_at[0].item(),
                     0,
                     count,
-                    self._given.room(),
-                    self._gives.room(),
+                    self.given.room(),
+                    self.gives.room(),
                     ctypes.addressof(run.words),
                 )
             finally:
                 run.end()
-            self._raise(run)
+            self.check(run)
             if done < count:
                 raise Left(state.STOPPED)
 
-        if self._waits or count > self._short:
+        if self._waits or count > self.short:
             wait(work, run)
         else:
             work()
@@ -186,8 +217,4 @@ def _empty(type: str, *rows: int) -> Data:
 
 
 def _addresses(arrays: Sequence[Data]) -> Data:
-    return np.array([_address(a) for a in arrays], np.uintp)
-
-
-def _address(array: Data) -> int:
-    return array.__array_interface__["data"][0]  # type: ignore[no-any-return]
+    return np.array([address(a) for a in arrays], np.uintp)

@@ -28,6 +28,7 @@ from gradcli.engine.compile.typed import (
     Loop,
     NotCompilable,
     Operand,
+    Places,
     Pop,
     Program,
     Push,
@@ -44,7 +45,7 @@ from gradcli.engine.compile.walk import has_arrays, instructions, read
 from gradcli.engine.numerics import ieee
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.run.language.operators import OPS
-from gradcli.engine.values.data import INT64_MAX, INT64_MIN, Quiet, np
+from gradcli.engine.values.data import INT64_MAX, INT64_MIN, Data, Quiet, np
 
 Function: TypeAlias = Callable[..., Any]
 Tail: TypeAlias = Callable[[Sequence[Operand]], list[ast.stmt]]
@@ -90,7 +91,7 @@ class Code:
     def _rows(self) -> Function:
         return _Writer(self.program, ieee.RAISING).rows()
 
-    def call(self, inputs: Sequence[float], control: Control) -> tuple[Any, ...]:
+    def call(self, inputs: Sequence[Any], control: Control) -> tuple[Any, ...]:
         """Return the results for one set of inputs.
 
         Raises:
@@ -116,6 +117,19 @@ class Code:
             raise
         except Exception as error:
             raise Left(f"{type(error).__name__}: {error}") from None
+
+    @property
+    def source(self) -> str:
+        """The text of the code for one set of inputs."""
+        return text(self.program)
+
+    def at(
+        self, inputs: Sequence[Any], point: Places, chosen: Places
+    ) -> Callable[[Data], Data | None]:
+        """The code as a function of elements of its inputs that gives elements of its results, or
+        None where it bails out.
+        """
+        return partial(_at, self, inputs, point, chosen)
 
     def rows(self, columns: Sequence[Any], control: Control) -> tuple[list[Any], Any]:
         """The results for many sets of inputs.
@@ -154,6 +168,22 @@ class Code:
             else np.array(results[k], dtype_and_shape(type_of(x))[0])
             for k, x in enumerate(self.program.block.results)
         ], left
+
+
+def _at(code: Code, inputs: Sequence[Any], point: Places, chosen: Places, x: Data) -> Data | None:
+    """Elements of the results for elements of the inputs; the other inputs are as given."""
+    given = [np.array(value) if isinstance(value, np.ndarray) else value for value in inputs]
+    for (k, element), number in zip(point, x.tolist(), strict=True):
+        if isinstance(given[k], np.ndarray):
+            given[k].flat[element] = number
+        else:
+            given[k] = number
+    try:
+        results = code.call(given, Control())
+    except Left:
+        return None
+    found = [np.asarray(results[k], np.float64).flat[element] for k, element in chosen]
+    return np.array(found, np.float64)
 
 
 def _nothing(type: str) -> Any:

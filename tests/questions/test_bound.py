@@ -99,7 +99,8 @@ def asked(text, names, point, data):
     found = program.hessian(given, wrt=names, options=NEVER)
     grad = np.concatenate([np.ravel(found.grad[n]) for n in names])
     rows = [
-        [np.reshape(found.hessian[a][b], (np.size(found.grad[a]), -1)) for b in names] for a in names
+        [np.reshape(found.hessian[a][b], (np.size(found.grad[a]), -1)) for b in names]
+        for a in names
     ]
     first = program.grad(given, wrt=names, options=NEVER)
     slopes = np.concatenate([np.ravel(first.grad[n]) for n in names])
@@ -194,7 +195,9 @@ def test_what_is_not_finite_or_fails_is_the_interpreter_s(back_end):
 
 
 def test_code_that_takes_long_runs_beside(back_end):
-    text = "param x = 0.5\ninput n: int = 3\ny = x * 1.0\nfor i in range(n):\n    y = y * x + 0.1\ny"
+    text = (
+        "param x = 0.5\ninput n: int = 3\ny = x * 1.0\nfor i in range(n):\n    y = y * x + 0.1\ny"
+    )
     bound, short = (load(text).compile().bind(n=n) for n in (300_000, 3))
     expected = load(text).grad(n=300_000, options=Options(compile="always"))
     for _ in range(3):
@@ -234,7 +237,12 @@ def test_what_a_function_says_of_itself(back_end):
 
 REFUSED = [  # the program, the data, the point, the error, what is said
     ("input t: float[n]\ninput y: float[n]", {"t": T, "y": [1.0]}, [1.0], "n is 3 by `t`"),
-    ("input t: float[3]", {"t": [1.0]}, [1.0], r"`t` is declared with shape \[3\], got shape \[1\]"),
+    (
+        "input t: float[3]",
+        {"t": [1.0]},
+        [1.0],
+        r"`t` is declared with shape \[3\], got shape \[1\]",
+    ),
     ("input t: float[3]", {"t": 1.0}, [1.0], r"`t` is declared with shape \[3\], got shape \[\]"),
     ("input t: float[n]", {}, [1.0], "input `t` has no value"),
     ("input t: float[n]", {"t": T, "u": 1.0}, [1.0], "no input `u`"),

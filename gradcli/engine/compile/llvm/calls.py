@@ -21,7 +21,24 @@ from gradcli.engine.compile.typed import Places, dtype_and_shape, is_array
 from gradcli.engine.values.data import Data, np
 
 if TYPE_CHECKING:
-    from gradcli.engine.compile.llvm.code import Code
+    from typing import Protocol
+
+    class Code(Protocol):
+        """What is asked of machine code; see `code.Code`."""
+
+        machine: Any
+        given: Words
+        gives: Words
+        short: int
+
+        @property
+        def is_long(self) -> bool: ...
+        @property
+        def has_raised(self) -> bool: ...
+        def run(self) -> Run: ...
+        def check(self, run: Run) -> None: ...
+        def with_addresses(self, inputs: Sequence[Any]) -> tuple[Sequence[Any], list[Data]]: ...
+
 
 _WORD = 8
 

@@ -377,6 +377,14 @@ class Mode(Instruction):
     body: Body
 
 
+class FrameMode(Mode):
+    """The mode that a decorator gives a generator, around its body: it holds while the generator
+    runs, and not while its caller does.
+    """
+
+    __slots__ = ()
+
+
 class Handler(Record):
     """The handler of exceptions of a `type`, which `test` evaluates; None means any."""
 

@@ -83,7 +83,8 @@ class _Printer:
             case ir.For():
                 return [(f"for {self.slot(i.target)} in {self.operand(i.iterable)}:", i.body)]
             case ir.Mode():
-                return [(f"with {i.mode}:", i.body)]
+                word = "frame" if isinstance(i, ir.FrameMode) else "with"
+                return [(f"{word} {i.mode}:", i.body)]
             case ir.Assert():
                 said = [] if i.message is None else [f"message {self.operand(i.message)}"]
                 return [(f"assert {self.operand(i.test)}", [*i.body, *said])]

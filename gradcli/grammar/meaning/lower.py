@@ -21,6 +21,7 @@ from gradcli.grammar.meaning.names import (
 )
 from gradcli.grammar.syntax import ast
 from gradcli.ir import program as ir
+from gradcli.ir import visit
 from gradcli.source import Source, Span
 
 
@@ -272,8 +273,8 @@ class _Lowering(Expressions):
         body, message = ([], None) if s.message is None else self.apart(s.message)
         self.emit(ir.Assert(s.span, test, body, message))
 
-    def mode(self, context: ast.Expr, span: Span, block: Callable[[], None]) -> None:
-        """Emit a block in a context; a context that decides at run time is called as the block
+    def mode(self, context: ast.Expr, span: Span, block: Callable[[], None]) -> ir.Mode:
+        """A block in a context; a context that decides at run time is called as the block
         starts.
         """
         mode = contexts.mode(context, self.names, self.function.scope)
@@ -283,7 +284,15 @@ class _Lowering(Expressions):
             self.expression(context)
         block()
         inside, self.out = self.out, outside
-        self.emit(ir.Mode(span, mode, inside))
+        return ir.Mode(span, mode, inside)
+
+    def decorated(self, decorator: ast.Expr, block: Callable[[], None]) -> None:
+        """Emit the body of a function that a decorator puts into a context."""
+        made = self.mode(decorator, decorator.span, block)
+        emits = any(isinstance(i, (ir.Emit, ir.EmitAll)) for i in visit.instructions(made.body))
+        if emits and made.mode != "kept":
+            made = ir.FrameMode(made.span, made.mode, made.body)
+        self.emit(made)
 
     def within(self, s: ast.With) -> None:
         """A `with` statement: a block in a context, or with an object that manages it."""
@@ -292,7 +301,7 @@ class _Lowering(Expressions):
             return
         if s.target is not None:
             self.store(s.target, ir.Const(None, s.span), s.span)
-        self.mode(s.context, s.span, lambda: self.block_into(self.out, s.body))
+        self.emit(self.mode(s.context, s.span, lambda: self.block_into(self.out, s.body)))
 
     def managed(self, s: ast.With) -> None:
         """A block between `__enter__` and `__exit__` of an object. `__exit__` gets an exception of
@@ -370,7 +379,7 @@ class _Lowering(Expressions):
             self.block_into(self.out, s.body)
 
         for d in reversed(around):
-            body = partial(self.mode, d, d.span, body)
+            body = partial(self.decorated, d, body)
         return self.define(s, f"{self.inside}{s.name}", context, body)
 
     def decorators(self, s: ast.Def | ast.Class) -> list[ir.Operand]:

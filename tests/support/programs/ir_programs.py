@@ -182,6 +182,10 @@ def f(l):
 g = f([2])
 n = next(g)
 g.send(3)
+@no_grad()
+def switched():
+    yield 1
+    yield from g
 """,
     "managed": """
 class M:

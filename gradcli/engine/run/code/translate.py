@@ -72,6 +72,7 @@ class _Translator(Pieces):
         self.counting = counting(self)
         self.blocks = 0  # nested Python blocks at this point of the current Python function
         self.wrapped = 0  # > 0 inside blocks moved into functions of their own
+        self.frame: tuple[str, str] | None = None  # the caller's mode and that of the generator
         self.shared: frozenset[str] = frozenset()  # names of the Python function that are globals
         self.globals: frozenset[int] = frozenset()  # slots of the main program that are globals
 
@@ -150,7 +151,8 @@ class _Translator(Pieces):
         """The Python function of a function's body. The `first` names stand before its parameters.
         The `shared` ones of the names that it assigns are globals.
         """
-        outside = self.blocks, self.wrapped, self.shared
+        outside = self.blocks, self.wrapped, self.shared, self.frame
+        self.frame = None
         # a `yield` cannot move into a function of its own
         self.blocks, self.wrapped = (-MOST_BLOCKS if is_generator(function) else 0), 0
         self.shared = shared
@@ -162,7 +164,7 @@ class _Translator(Pieces):
             names = {self.variable(slot) for i in instructions(function.body) for slot in writes(i)}
             names &= shared
             body.insert(1, ast.Global(sorted(names), **self.at(span)) if names else place)
-        self.blocks, self.wrapped, self.shared = outside
+        self.blocks, self.wrapped, self.shared, self.frame = outside
         arguments = self.parameters(function, first, defaults)
         return ast.FunctionDef(name, arguments, body, [], **_LATER, **self.at(function.span))
 
@@ -220,10 +222,15 @@ class _Translator(Pieces):
             before = self.fresh("mode")
             enter = self.ask("@enter", span, [self.constant(instruction.mode, span)])
             leave = self.ask("@leave", span, [self.name(before, span)])
+            around = self.frame
+            if isinstance(instruction, ir.FrameMode):
+                self.frame = (before if around is None else around[0], instruction.mode)
+            body = self.body(instruction.body, span)
+            self.frame = around
             return [
                 self.store(before, enter, span),
                 ast.Try(
-                    self.body(instruction.body, span),
+                    body,
                     [],
                     [],
                     [ast.Expr(leave, **self.at(span))],
@@ -322,6 +329,31 @@ class _Translator(Pieces):
             ast.Try([inner], [], [], [last], **at),
         ]
 
+    def emitted(self, step: ast.stmt, span: Span) -> list[ast.stmt]:
+        """A `yield`: in a frame with a mode of its own the caller's mode holds until it goes on."""
+        if self.frame is None:
+            return [step]
+        before, mode = self.frame
+        leave = self.ask("@leave", span, [self.name(before, span)])
+        enter = self.store(before, self.ask("@enter", span, [self.constant(mode, span)]), span)
+        return [
+            ast.Expr(leave, **self.at(span)),
+            ast.Try([step], [], [], [enter], **self.at(span)),
+        ]
+
+    def emitted_all(self, i: ir.EmitAll) -> list[ast.stmt]:
+        """A `yield from`, in a frame with a mode of its own item by item."""
+        span, target = i.span, self.variable(i.target)
+        items = self.ask("@iterate", i.value.span, (i.value,))
+        if self.frame is None:
+            return [self.store(target, ast.YieldFrom(items, **self.at(span)), span)]
+        before, mode = self.frame
+        given = [self.constant(mode, span), self.name(before, span), items]
+        whole = ast.YieldFrom(self.ask("@through", span, given), **self.at(span))
+        at = self.at(span)
+        names: list[ast.expr] = [ast.Name(name, ast.Store(), **at) for name in (target, before)]
+        return [ast.Assign([ast.Tuple(names, ast.Store(), **at)], whole, **at)]
+
     # --- instructions ------------------------------------------------------------------
 
     def statements(self, i: ir.Instruction) -> list[ast.stmt]:
@@ -385,11 +417,9 @@ class _Translator(Pieces):
                 return [ast.Expr(value, **self.at(span))]
             case ir.Emit():
                 emitted = ast.Yield(self.load(i.value), **self.at(span))
-                return [self.store(self.variable(i.target), emitted, span)]
+                return self.emitted(self.store(self.variable(i.target), emitted, span), span)
             case ir.EmitAll():
-                items = self.ask("@iterate", i.value.span, (i.value,))
-                whole = ast.YieldFrom(items, **self.at(span))
-                return [self.store(self.variable(i.target), whole, span)]
+                return self.emitted_all(i)
             case ir.Build():
                 return [self.store(self.variable(i.target), self.build(i), span)]
             case ir.Format():

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sized
+from collections.abc import Callable, Generator, Iterable, Mapping, Sized
 from functools import cache, cached_property, partial
-from types import FrameType, FunctionType
+from types import FrameType, FunctionType, GeneratorType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gradcli.cpython import Room, Uncollected
@@ -320,6 +320,38 @@ def _leave(session: Session, before: Any) -> None:
     session.recording = before
 
 
+def _through(
+    session: Session, mode: str, before: bool, items: Iterable[Any]
+) -> Generator[Any, Any, tuple[Any, bool]]:
+    """`yield from items` in a frame with a mode of its own; returns the value of the generator that
+    it goes through, and the caller's mode at the end.
+    """
+    it = iter(items)
+    step: Callable[[], Any] = partial(next, it)
+    while True:
+        try:
+            item = step()
+        except StopIteration as end:
+            return end.value, before
+        session.recording = before
+        try:
+            got = yield item
+        except GeneratorExit:
+            if isinstance(it, GeneratorType):
+                it.close()
+            raise
+        except Exception as error:
+            if not isinstance(it, GeneratorType):
+                raise
+            step = partial(it.throw, error)
+        else:
+            step = partial(next, it)
+            if got is not None and isinstance(it, GeneratorType):
+                step = partial(it.send, got)
+        finally:
+            before = _enter(session, mode)
+
+
 def _assertion(message: Any) -> GradError:
     from gradcli.engine.run.session.text import text
 
@@ -347,6 +379,7 @@ _PROVIDED: dict[str, Any] = {
     "@delete_attribute": _delete_attribute,
     "@enter": _enter,
     "@leave": _leave,
+    "@through": _through,
     "@assertion": _assertion,
     "@imported": imported,
     "@super": _super,

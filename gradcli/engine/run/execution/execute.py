@@ -333,7 +333,7 @@ def _through(
             item = step()
         except StopIteration as end:
             return end.value, before
-        session.recording = before
+        _leave(session, before)
         try:
             got = yield item
         except GeneratorExit:

@@ -217,6 +217,7 @@ MEMBERS = frozenset(
         'bidirectional',
         'buffers',
         'cdf',
+        'checked',
         'children',
         'clear',
         'close',

@@ -31,3 +31,30 @@ def test_code_takes_nothing_of_the_library(path):
     with pytest.raises(GradError, match="no meaning in a compiled program"):
         program.run(options=Options(compile="always"))
     assert program.run(options=Options(compile="never")).result == 4
+
+
+@pytest.mark.parametrize(
+    ("made", "said"),
+    [
+        ("SGD([p], lr=-1)", "Invalid learning rate: -1"),
+        ("SGD([p], momentum=-0.5)", "Invalid momentum value: -0.5"),
+        ("Adam([p], eps=-1.0)", "Invalid epsilon value: -1.0"),
+        ("Adam([p], betas=(1.0, 0.9))", "Invalid beta parameter at index 0: 1.0"),
+        ("AdamW([p], betas=(0.5, -0.1))", "Invalid beta parameter at index 1: -0.1"),
+        ("Adamax([p], weight_decay=-1)", "Invalid weight_decay value: -1"),
+        ("RMSprop([p], alpha=-1)", "Invalid alpha value: -1"),
+        ("Adadelta([p], rho=1.5)", "Invalid rho value: 1.5"),
+        ("Adagrad([p], lr_decay=-2)", "Invalid lr_decay value: -2"),
+        ("Adagrad([p], lr=nan)", "Invalid learning rate: nan"),
+    ],
+)
+def test_an_optimizer_refuses_the_settings_that_pytorch_refuses(made, said):
+    """In PyTorch's words."""
+    text = f"p = torch.tensor(1.0, requires_grad=True)\ntry:\n    torch.optim.{made}\n"
+    found = load(f"{text}except ValueError as e:\n    print(e)").run()
+    assert found.printed == (said,)
+
+
+def test_a_normalization_without_statistics_has_none():
+    text = "bn = torch.nn.BatchNorm1d(2, track_running_stats=False)\nprint(bn.running_mean, bn.running_var, bn.num_batches_tracked, list(bn.state_dict()))"
+    assert load(text).run().printed == ("None None None ['weight', 'bias']",)

@@ -33,6 +33,10 @@ UNRECORDED = {
     "too large": "a = zeros(3)\na += ones(2, 3)",
     "a number": "a = tensor(2.0)\na *= 3.0\na",
     "a gradient given": "set_grad_enabled(True)\nw.grad = x.detach()\n(w * w).sum().backward()\n(x, w.grad)",
+    "a gradient without dimensions": "set_grad_enabled(True)\na = tensor(0.5, requires_grad=True)\n"
+    "((w + a) ** 2).sum().backward()\n(w + a).sum().backward()\n"
+    "(((w + a) ** 2).sum() + ((w + a) * 3).sum()).backward()\n"
+    "with no_grad():\n    a.grad.mul_(tensor(0.5))\n    a.grad += 1.0\na.grad",
     "a bias": "a = zeros(3)\na.add_(x.detach(), alpha=2.0)\na",
 }
 

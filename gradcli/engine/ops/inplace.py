@@ -70,7 +70,7 @@ def _written_over(op: Op, x: Tensor, args: Sequence[Any], params: Mapping[str, A
     """Write the op's result over an array that only the tensor refers to, if one call of NumPy can.
     A step of training then allocates no array.
     """
-    if len(args) != 1 or type(x.data) in NUMBERS or getrefcount(x.data) > 2:
+    if len(args) != 1 or type(x.data) is not np.ndarray or getrefcount(x.data) > 2:
         return False
     value, data = data_of(args[0]), x.data
     alike = type(value) is np.ndarray and value.shape == data.shape and value.dtype.char == "d"

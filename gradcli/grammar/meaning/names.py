@@ -574,6 +574,7 @@ def _members(
         if made.name not in rules or own:
             found = True
             yield from assigned(made.body)
+        yield from annotated(made.body)
     if found:
         yield from assigned_attributes(module)
 

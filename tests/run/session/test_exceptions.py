@@ -76,3 +76,21 @@ def test_the_class_is_python_s_or_pytorch_s(program):
 @pytest.mark.parametrize("program", WORDED)
 def test_the_text_is_python_s(program):
     assert _printed(_seen(program)) == _python(_seen(program))
+
+
+@pytest.mark.parametrize("args", ["", "'a'", "'a', 2", "[1, 'b']", "('c',)", "None, {'k': 1.5}"])
+def test_the_text_of_arguments_is_python_s(args):
+    program = f"print(ValueError({args}), repr(TypeError({args})), KeyError({args}))"
+    assert _printed(program) == _python(program)
+
+
+def test_an_argument_that_is_a_tensor_is_shown_as_by_print():
+    program = "e = ValueError(torch.tensor([1.0, 2.0]))\nprint(e, repr(e), [e], f'{e}')"
+    shown = "tensor([1., 2.])"
+    assert _printed(program) == [f"{shown} ValueError({shown}) [ValueError({shown})] {shown}"]
+
+
+def test_a_class_that_needs_arguments_is_not_raised_without():
+    own = "class Bad(ValueError):\n    def __init__(self, message):\n        super().__init__(message)\n"
+    handlers = "except TypeError as e:\n    print(type(e).__name__, isinstance(e, ValueError))"
+    assert _printed(own + _caught("raise Bad", handlers)) == ["TypeError False"]

@@ -18,6 +18,8 @@ set().pop()
 d = {"a": 1}; del d["b"]
 d = {}; d["n"] += 1
 "{a}".format(b=1)
+'%*d' % (1.5, 1)
+'%.*f' % (float('inf'), 1.0)
 "%(a)s" % {"b": 1}
 dict(a=1)["b"]
 from collections import defaultdict; defaultdict()["k"]

@@ -41,7 +41,7 @@ def formatted(template: str, given: Any) -> str:
             continue
         form = f"%{flags}"
         for sign, part in (("", width), (".", (precision or "").lstrip("."))):
-            size = _number(next_value(), "*") if part == "*" else part
+            size = _size(next_value()) if part == "*" else part
             check_text(abs(int(size or 0)))
             form += f"{sign}{size}" if size is not None and (sign == "" or precision) else ""
         if key is not None:
@@ -68,6 +68,15 @@ def _plain(part: str) -> str:
     if "%" in part:
         raise run_error("bad-format", "a `%` stands alone", help="write `%%` for the character")
     return part
+
+
+def _size(value: Any) -> int:
+    """The width or precision that a value gives for `*`."""
+    size = _number(value, "*")
+    if not isinstance(size, int):
+        message = f"`*` of a text needs an int, got {kind_of(value)}"
+        raise run_error("wrong-type", message, raises=TypeError("* wants int"))
+    return size
 
 
 def _number(value: Any, kind: str) -> Any:

@@ -6,8 +6,9 @@ import re
 from typing import Any
 
 from gradcli.engine.run.code.naming import kind_of
-from gradcli.engine.run.session.classes import misfit_within, returned
+from gradcli.engine.run.session.classes import misfit, misfit_within, returned
 from gradcli.engine.run.session.text import repr_text, text
+from gradcli.engine.values.limits import joined_text
 from gradcli.engine.values.objects import Object
 from gradcli.errors import (
     AssertionFailed,
@@ -104,9 +105,17 @@ class Thrown(Object, Exception):
 
     __module__ = "builtins"
 
+    def __str__(self) -> str:
+        """What `print` shows: the only argument, or all of them."""
+        return text(self.args[0] if len(self.args) == 1 else self.args) if self.args else ""
+
+    def __repr__(self) -> str:
+        """The class with its arguments."""
+        return f"{type(self).__name__}({joined_text(', ', map(repr_text, self.args))})"
+
 
 def _key_text(error: Thrown) -> str:
-    return repr_text(error.args[0]) if len(error.args) == 1 else Exception.__str__(error)
+    return repr_text(error.args[0]) if len(error.args) == 1 else Thrown.__str__(error)
 
 
 def _made() -> dict[str, type[Thrown]]:
@@ -141,12 +150,20 @@ def raised(value: Any) -> BaseException:
             none = RuntimeError("No active exception to reraise")
             raise run_error("unhandled-exception", message, raises=none)
         return handled
-    made = value() if isinstance(value, type) and issubclass(value, Thrown) else value
+    made = _made_of(value) if isinstance(value, type) and issubclass(value, Thrown) else value
     if not isinstance(made, Thrown):
         message = f"what is raised must be an exception, got {kind_of(value)}"
         said = TypeError("exceptions must derive from BaseException")
         raise run_error("wrong-type", message, help='write `raise ValueError("...")`', raises=said)
     return made
+
+
+def _made_of(kind: type[Thrown]) -> Thrown:
+    """The exception of a class that is raised without arguments."""
+    try:
+        return kind()
+    except TypeError as error:
+        raise misfit(error) or error from None
 
 
 def seen(error: Exception) -> Thrown:

@@ -18,6 +18,7 @@ from gradcli.program import load
 from . import by_gradcli, by_pytorch
 from .compare import Difference, difference, refused
 from .compiled import of_code, of_rows_of_code
+from .kinds import KINDS, writing
 from .known import explained
 from .modes import differentiable, of_backward, of_modes, of_rows
 from .processes import DEAD, answers
@@ -41,7 +42,9 @@ def main() -> int:
     start = time.time()
     counts: Counter[str] = Counter()
     differing: dict[str, list[int]] = defaultdict(list)
-    write = written_of_numbers if options.numbers else written
+    write = {"mixed": written, "numbers": written_of_numbers}.get(options.kind) or writing(
+        options.kind
+    )
     seeds = list(range(options.seed, options.seed + options.programs))
     for seed, name in answers(partial(seen, write), seeds, options.jobs):
         counts[name] += 1
@@ -61,7 +64,10 @@ def main() -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__, prog="python -m tests.differential")
-    parser.add_argument("--numbers", action="store_true", help="programs without dimensions alone")
+    kinds = ["mixed", "numbers", *KINDS]
+    parser.add_argument(
+        "--kind", choices=kinds, default="mixed", help="of programs; numbers: none with dimensions"
+    )
     parser.add_argument("--programs", type=int, default=1000, metavar="N")
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="of the first program")
     parser.add_argument("--jobs", type=int, default=None, metavar="N", help="processes")
@@ -89,7 +95,7 @@ def seen(write: Write, seed: int) -> str:
     if name not in ("agree", "both refuse") and not name.startswith("known"):
         return name
     jobs = 2 if seed % (5 * SHARE) == 0 else 1
-    told = of_code(program, machine_code=seed % 2 == 0)
+    told = of_code(program, seed % 2 == 0, turn=seed // 2)
     if name == "agree" and not told and seed % SHARE == 0:
         told = with_itself(program, jobs)
     return f"{ITSELF}: {told.partition(':')[0]}" if told else name

@@ -43,7 +43,9 @@ def scope(printed: list[str]) -> Scope:
         printed.extend(" ".join(map(str, values)).split("\n"))
 
     made = {"detached": detached, "looked": looked}
-    return {"torch": torch, "F": F, "math": math, "print": show, **made}
+    numbers = {"inf": math.inf, "nan": math.nan}
+    modules = {"torch": torch, "F": F, "math": math, "__name__": "__main__"}
+    return {**modules, "print": show, **numbers, **made}
 
 
 def ask(program: Program) -> Facts:
@@ -185,7 +187,7 @@ def value(found: Any) -> Any:
     if isinstance(found, torch.Tensor):
         found = torch.zeros(found.shape) if found._is_zerotensor() else found.detach()
         return [str(found.dtype)[6:], list(found.shape), found.reshape(-1).tolist()]
-    if isinstance(found, list | tuple):
+    if isinstance(found, list | tuple) and not hasattr(found, "_fields"):
         return listed(value(i) for i in found)
     if type(found) in SCALARS:
         return [SCALARS[type(found)], [], [found]]

@@ -13,6 +13,7 @@ from .answers import Facts, is_refusal
 
 _NUMBER = re.compile(r"-?\d+\.?\d*(?:e[+-]?\d+)?")
 _FUNCTION = re.compile(r"<function (<lambda>|[\w.]+)( at 0x[0-9a-f]+)?>")
+_ADDRESS = re.compile(r" object at 0x[0-9a-f]+")
 _NODE = re.compile(r"grad_fn=<\w+>")
 
 
@@ -54,9 +55,9 @@ def difference(ours: Facts, theirs: Facts, rtol: float) -> Difference | None:
 
 def _other_reason(question: str, ours: Any, theirs: Any) -> Difference | None:
     """That both refuse something, for reasons of different kinds."""
-    a, b = reasons.of_gradcli(ours["refused"]), reasons.of_pytorch(theirs["refused"])
-    if a == b:
+    if reasons.same(ours["refused"], theirs["refused"]):
         return None
+    a, b = reasons.of_gradcli(ours["refused"]), reasons.of_pytorch(theirs["refused"])
     return Difference(f"refused for {a}, by PyTorch for {b}", question, ours, theirs)
 
 
@@ -105,12 +106,14 @@ def _close(x: float, y: float, rtol: float, atol: float) -> bool:
 
 
 def _same_text(a: str, b: str, rtol: float) -> bool:
-    """Whether two texts are the same but for names of nodes and functions and the rounding of
-    numbers.
+    """Whether two texts are the same but for names of nodes and functions, addresses and the
+    rounding of numbers.
     """
     if a == b:
         return True
-    a, b = (_FUNCTION.sub("function", _NODE.sub("grad_fn", text)) for text in (a, b))
+    a, b = (
+        _FUNCTION.sub("function", _NODE.sub("grad_fn", _ADDRESS.sub("", text))) for text in (a, b)
+    )
     if _NUMBER.sub("#", a) != _NUMBER.sub("#", b):
         return False
     return all(

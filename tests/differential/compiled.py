@@ -25,12 +25,16 @@ from .program import Program
 NOT_COMPILED = "not-compilable"
 
 
-def of_code(program: Program, machine_code: bool) -> str:
+def of_code(program: Program, machine_code: bool, turn: int | None = None) -> str:
     """Where code, in machine's language or in Python, gives something else than a run; empty if it
-    does not, and where none is made.
+    does not, and where none is made. With a `turn`, one of the other derivatives is asked beside
+    value and gradient, by turns.
     """
+    asked_of = list(_questions(program))
+    if turn is not None and len(asked_of) > 2:
+        asked_of = [*asked_of[:2], asked_of[2 + turn % (len(asked_of) - 2)]]
     with patch.object(backends, "has_machine_code", lambda: machine_code):
-        for name, asked in _questions(program):
+        for name, asked in asked_of:
             code = _answer(program, name, asked, "always")
             if NOT_COMPILED in str(code):
                 continue

@@ -11,6 +11,7 @@ _BY_CODE = {  # gradcli's codes that say more than PyTorch's texts tell
     "dtype-mismatch": "dtype",
     "needs-float": "dtype",
     "bad-argument": "argument",
+    "bad-attribute": "argument",
     "not-a-leaf": "argument",
     "not-differentiable": "argument",
     "not-iterable": "argument",
@@ -43,6 +44,11 @@ _BY_TEXT = (  # the first that is found in what PyTorch says
         "index",
     ),
     ("^UnboundLocalError", "used-before-assigned"),
+    ("^KeyError", "unknown-key"),
+    ("^ZeroDivisionError", "division-by-zero"),
+    ("^StopIteration", "no-item"),
+    ("^AssertionError", "assertion-failed"),
+    ("^FrozenInstanceError", "argument"),
     ("^NameError", "missing-input"),
     (
         "dtype|same scalar type|with two bool tensors|on a bool tensor|[Ff]loating|result type|expected scalar type|can't be cast",
@@ -51,6 +57,14 @@ _BY_TEXT = (  # the first that is found in what PyTorch says
     ("shape|size|dimension|square|must match|broadcast", "shape"),
     ("^(TypeError|AttributeError|ValueError)", "argument"),
 )
+
+
+def same(ours: str, theirs: str) -> bool:
+    """Whether two refusals have one reason: a word for it, or an exception that the program raises."""
+    raised = re.match(r"unhandled-exception: \S+ `(\w+)`", ours)
+    if raised:
+        return theirs.partition(":")[0] == raised[1]
+    return of_gradcli(ours) == of_pytorch(theirs)
 
 
 def of_gradcli(refusal: str) -> str:

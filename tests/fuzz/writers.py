@@ -13,6 +13,7 @@ from support.programs.generated_programs import aliased, listed, written
 from support.programs.grammar_programs import text as grammar_text
 
 from .case import Case
+from .hostile import hostile
 
 ROOT = Path(__file__).parents[2]
 COMMANDS = (
@@ -308,6 +309,7 @@ WRITERS: dict[str, Callable[[random.Random], Case]] = {
     "rows": rows,
     "json": objects,
     "arrays": arrays,
+    "hostile": hostile,
 }
 SHARES = {
     "grammar": 3,
@@ -318,6 +320,7 @@ SHARES = {
     "rows": 2,
     "json": 1,
     "arrays": 1,
+    "hostile": 1,
 }
 
 

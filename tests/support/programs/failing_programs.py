@@ -245,6 +245,10 @@ f"{1.5:d}"
 f"{'a':.2f}"
 "{".format(1)
 "%q" % 1
+def g(): yield next(it)
+it = g(); next(it)
+def g(): yield from [1 for _ in it]
+it = g(); list(it)
 "%" % 1
 x = [1, 2, 3, 4]; x[::2] = [1]
 1 // 0

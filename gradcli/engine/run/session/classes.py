@@ -213,9 +213,12 @@ def misfit_within(error: TypeError) -> RunError | None:
 
 
 def returned(error: Exception) -> RunError | None:
-    """The error for a wrong result of a method such as `__len__`, from Python's; None for another
-    one.
+    """The error for a wrong result of a method such as `__len__`, or for a generator that asks
+    itself for an item, from Python's; None for another one.
     """
+    if str(error) == "generator already executing":
+        message = "the generator asks itself for an item, while it makes one"
+        return run_error("bad-argument", message, raises=error)
     if "object cannot be interpreted as an integer" in str(error):
         message = f"a method such as `__len__` must return an int: {error}"
         return run_error("wrong-type", message, raises=error)

@@ -28,7 +28,7 @@ from support.programs.typed_programs import (
 )
 
 from gradcli.engine.compile.control import Control, Left
-from gradcli.engine.compile.llvm import run
+from gradcli.engine.compile.llvm import run, worker
 from gradcli.engine.compile.llvm.code import Code
 from gradcli.engine.compile.llvm.lower import Module
 from gradcli.engine.compile.python import code as python
@@ -118,7 +118,7 @@ def test_more_memory_is_asked_for_where_it_is_needed():
 def test_calls_in_threads_and_without(monkeypatch):
     """What follows a long call begins in a thread of its own, and only that."""
     made, begun = Code(turns(lambda h, i: ())), []
-    wait = run.wait
+    wait = worker.wait
     monkeypatch.setattr(
         "gradcli.engine.compile.llvm.code.wait", lambda *args: begun.append(1) or wait(*args)
     )

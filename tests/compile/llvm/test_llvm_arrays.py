@@ -1,6 +1,9 @@
 """Programs of tensors as machine code: to the last bit what the interpreter gives."""
 
+import gc
 import random
+import weakref
+from contextlib import suppress
 from itertools import islice
 
 import numpy as np
@@ -212,6 +215,40 @@ def test_each_call_has_results_of_its_own():
     before = [np.copy(r) for r in first]
     code.call([GIVEN["x"][::-1], 0.3, 1.0], Control())
     assert all(map(np.array_equal, before, first))
+
+
+class Stopped(BaseException):
+    """What an interrupt raises."""
+
+
+@pytest.mark.parametrize("rows", [False, True])
+def test_code_that_goes_on_keeps_its_memory(rows, monkeypatch):
+    """When its caller has left."""
+    refs, left = [], []
+
+    def empty(*args, make=llvm._empty):
+        refs.append(weakref.ref(made := make(*args)))
+        return made
+
+    def leave(work, run):
+        left.append(work)
+        raise Stopped
+
+    monkeypatch.setattr(llvm, "_empty", empty)
+    monkeypatch.setattr(llvm, "wait", leave)
+    code = of_a_loop()
+    code._last = 10**9  # turns: it gets a thread at once
+    given = [np.ones((3, 100)), np.ones(3), np.ones(3)] if rows else [np.ones(100), 0.7, 1.0]
+    refs.append(weakref.ref(given[0]))
+    with suppress(Stopped):
+        (code.rows if rows else code.call)(given, Control())
+    del given
+    assert len(left) == 1
+    assert len(refs) > 1
+    assert all(ref() is not None for ref in refs)
+    left.clear()
+    gc.collect()
+    assert all(ref() is None for ref in refs)
 
 
 def test_code_stops_in_a_turn_that_is_asked_to():

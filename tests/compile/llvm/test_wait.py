@@ -1,37 +1,150 @@
 """Waiting for code that runs in another thread, while errors arrive in this one."""
 
-import _thread
+import random
+import signal
+import threading
+import time
 from types import SimpleNamespace
 
 import pytest
 
-from gradcli.engine.compile.llvm import run as runs
+from gradcli.engine.compile.llvm import worker
+
+INTERRUPTS = 10_000
+ENDLESS = 10**9
 
 
-class Lock:
-    """A lock that is interrupted right after it was acquired with a timeout."""
-
-    def __init__(self):
-        self._lock = _thread.allocate_lock()
-        self.release = self._lock.release
-        self.after = 0  # how often it was asked for again
-
-    def acquire(self, timeout=-1):
-        if self.after:
-            self.after += 1
-            assert self.after < 5, "waits for a lock that it has acquired"
-        found = self._lock.acquire(timeout=timeout)
-        if found and timeout >= 0:
-            self.after = 1
-            raise KeyboardInterrupt
-        return found
+class Interrupt(BaseException):
+    """What the handler of a signal raises, as for Ctrl-C."""
 
 
-def test_an_error_right_after_the_end_of_the_code_ends_the_wait(monkeypatch):
-    monkeypatch.setattr(runs, "allocate_lock", Lock)
-    done = []
-    stop = SimpleNamespace(value=0)
-    run = SimpleNamespace(control=SimpleNamespace(stop=stop), look=lambda: None)
-    with pytest.raises(KeyboardInterrupt):
-        runs.wait(lambda: done.append(1), run)
-    assert (done, stop.value) == ([1], 0)
+class Work:
+    """Work like that of machine code: it asks at each turn if it has to stop."""
+
+    def __init__(self, turns):
+        self.control = SimpleNamespace(stop=SimpleNamespace(value=0))
+        self.turns = turns
+        self.begun = self.ended = False
+
+    def __call__(self):
+        self.begun = True
+        for _ in range(self.turns):
+            if self.control.stop.value:
+                break
+            time.sleep(0)  # machine code runs without Python's lock
+        self.ended = True
+
+    def look(self):
+        """Print nothing."""
+
+
+class Ring:
+    """Interrupts a function: once after a first time in seconds, and once more after a gap unless
+    that is 0. Signals that come outside of the function are sent again, until `over`.
+    """
+
+    def __init__(self, function):
+        self.raised = 0
+        self._code = function.__code__
+        self._gap = 0.0
+        self._on = False
+
+    def __enter__(self):
+        self._before = signal.signal(signal.SIGALRM, self._ring)
+        return self
+
+    def __exit__(self, *_):
+        self.over()
+        signal.signal(signal.SIGALRM, self._before)
+
+    def start(self, first, gap):
+        self._gap = gap
+        self._on = True
+        signal.setitimer(signal.ITIMER_REAL, first)
+
+    def over(self):
+        self._on = False
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+    def _ring(self, _, frame):
+        ends = frame.f_code.co_name == "__del__"  # Python drops errors there
+        while frame is not None and frame.f_code is not self._code:
+            frame = frame.f_back
+        if frame is None or ends:
+            if self._on:
+                signal.setitimer(signal.ITIMER_REAL, 1e-3)
+            return
+        self.raised += 1
+        gap, self._gap = self._gap, 0.0
+        signal.setitimer(signal.ITIMER_REAL, gap)
+        raise Interrupt
+
+
+def test_no_interrupt_ends_the_wait_before_the_work():
+    """At any moment, half of them in pairs: the work has been stopped or has ended by itself, and
+    nothing waits for what is over.
+    """
+    chance = random.Random(1)
+    threads = threading.active_count()
+    with Ring(worker.wait) as ring:
+        while ring.raised < INTERRUPTS:
+            work = Work(chance.choice([0, 3, 10, ENDLESS, ENDLESS]))
+            ring.start(chance.uniform(1e-6, 2e-4), chance.choice([0, chance.uniform(1e-6, 6e-5)]))
+            try:
+                worker.wait(work, work)
+                assert work.turns < ENDLESS
+            except Interrupt:
+                pass
+            ring.over()
+            assert work.ended or not work.begun
+            assert work.control.stop.value == 0
+    assert threading.active_count() == threads
+
+
+def test_it_leaves_work_that_does_not_stop(monkeypatch):
+    """Such as a print to a pipe that nobody reads: it has to stop later."""
+    monkeypatch.setattr(worker, "_STOPS", 1000)
+    blocked = threading.Event()
+    work = Work(0)
+    ended = []
+
+    def stuck():
+        blocked.wait()
+        ended.append(work.control.stop.value)
+
+    with Ring(worker.wait) as ring:
+        ring.start(1e-3, 0)
+        with pytest.raises(Interrupt):
+            worker.wait(stuck, work)
+    assert not ended
+    blocked.set()
+    while not ended:
+        time.sleep(0.001)
+    assert ended == [1]
+
+
+def test_it_raises_what_the_work_raises():
+    def fails():
+        raise ValueError("here")
+
+    with pytest.raises(ValueError, match="here"):
+        worker.wait(fails, Work(0))
+
+
+@pytest.mark.parametrize("starts", [False, True])
+def test_an_error_while_the_thread_starts(starts, monkeypatch):
+    """Work that has not begun is not waited for, and does not begin."""
+    start = worker.start_new_thread
+
+    def interrupted(function, args):
+        if starts:
+            start(function, args)
+        raise Interrupt
+
+    monkeypatch.setattr(worker, "start_new_thread", interrupted)
+    work = Work(ENDLESS)
+    with pytest.raises(Interrupt):
+        worker.wait(work, work)
+    assert work.control.stop.value == 0
+    assert work.ended == work.begun
+    assert starts or not work.begun

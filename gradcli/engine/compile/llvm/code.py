@@ -12,7 +12,8 @@ from gradcli.engine.compile.llvm.calls import Calls, address
 from gradcli.engine.compile.llvm.emit import state
 from gradcli.engine.compile.llvm.emit.machine import Machine
 from gradcli.engine.compile.llvm.lower import Module, text
-from gradcli.engine.compile.llvm.run import Run, Shape, Words, wait
+from gradcli.engine.compile.llvm.run import Run, Shape, Words
+from gradcli.engine.compile.llvm.worker import wait
 from gradcli.engine.compile.typed import Places, Program, dtype_and_shape, is_array, type_of
 from gradcli.engine.values.data import Data, np
 
@@ -70,11 +71,11 @@ class Code:
         if results:
             places = {k: address(x) for k, x in results.items()}
             out = self.gives.packed([places.get(k, 0) for k in range(len(self.gives.types))])
+        memory = given, out, kept, results
         if not self._waits:
-            self._run(Run(self._shape, control, control.turns), given, out)
+            self._run(Run(self._shape, control, control.turns, memory))
         else:
-            self._in_time(given, out, control)
-        del kept
+            self._in_time(control, memory)
         found = self.gives.unpacked(out)
         return tuple([results.get(k, x) for k, x in enumerate(found)]) if results else found
 
@@ -101,7 +102,7 @@ class Code:
 
     def run(self) -> Run:
         """The state of runs that print nothing."""
-        return Run(self._silent, Control(), 0)
+        return Run(self._silent, Control(), 0, ())
 
     def with_addresses(self, inputs: Sequence[Any]) -> tuple[Sequence[Any], list[Data]]:
         """The inputs with addresses in place of arrays, and these arrays."""
@@ -116,18 +117,18 @@ class Code:
             found[k] = address(kept[-1])
         return found, kept
 
-    def _in_time(self, given: Any, out: Any, control: Control) -> None:
+    def _in_time(self, control: Control, memory: Sequence[Any]) -> None:
         """Run the code, in a thread of its own unless it ends within a few turns."""
-        if self.is_long or not self._soon(given, out, control):
-            run = Run(self._shape, control, control.turns, told=True)
-            wait(lambda: self._run(run, given, out), run)
+        if self.is_long or not self._soon(control, memory):
+            run = Run(self._shape, control, control.turns, memory, told=True)
+            wait(lambda: self._run(run), run)
             self._end(run)
 
-    def _soon(self, given: Any, out: Any, control: Control) -> bool:
+    def _soon(self, control: Control, memory: Sequence[Any]) -> bool:
         """Run the code for a few turns; true if it ends."""
-        run = Run(self._shape, control, min(control.turns, self.short))
+        run = Run(self._shape, control, min(control.turns, self.short), memory)
         try:
-            self._run(run, given, out)
+            self._run(run)
         except Left as left:
             long = left.reason == state.STEPS and control.turns > self.short
             if not long and left.reason != state.TEXTS:
@@ -142,7 +143,8 @@ class Code:
         run.control.turns -= run.turns
         run.tell()
 
-    def _run(self, run: Run, given: Any, out: Any) -> None:
+    def _run(self, run: Run) -> None:
+        given, out, *_ = run.memory
         try:
             left = self.machine.call(given, out, ctypes.addressof(run.words))
         finally:
@@ -177,7 +179,7 @@ class Code:
         count = len(given[0]) if given else 0
         out = [_empty(t, count) for t in self.gives.types]
         left = np.zeros(count, np.uint8)
-        run = Run(self._silent, control, control.turns)
+        run = Run(self._silent, control, control.turns, (given, out, left))
         columns_at, results_at, left_at = (_addresses(a) for a in (given, out, [left]))
 
         def work() -> None:

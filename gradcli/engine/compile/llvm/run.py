@@ -1,10 +1,10 @@
-"""One run of machine code: its limits, its stacks and texts, and the thread that waits for it."""
+"""One run of machine code: its limits, its stacks and its texts."""
 
 from __future__ import annotations
 
 import ctypes
 import struct
-from _thread import allocate_lock, start_new_thread
+from _thread import allocate_lock
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
@@ -12,11 +12,9 @@ from typing import Any
 from gradcli.engine.compile.control import Control, Left
 from gradcli.engine.compile.llvm.emit import state
 from gradcli.engine.compile.llvm.emit.libm import address_of
-from gradcli.engine.run.session.watchdog import WATCHDOG
 
 _FORMATS = {"float": "d", "int": "q", "bool": "q"}
 
-_LOOK = 0.05  # seconds between checks of code in another thread
 _WORDS = 1 << 13  # words for texts before they are printed
 _STACK = 1 << 16  # bytes of a stack at first
 _ALIGNED = 64  # bytes: alignment of arrays
@@ -145,10 +143,15 @@ class Run:
         raised: an error raised while Python served the code.
         told: True if texts may be printed while the code runs.
         turns: the number of turns that the run has done.
+        memory: the inputs, the results, and all that holds their arrays. The code has only the
+            addresses, and may go on for a moment after its caller has left.
     """
 
-    def __init__(self, shape: Shape, control: Control, turns: int, told: bool = False) -> None:
+    def __init__(
+        self, shape: Shape, control: Control, turns: int, memory: Sequence[Any], told: bool = False
+    ) -> None:
         self.control = control
+        self.memory = memory
         self.raised: BaseException | None = None
         self.turns = 0
         self.told = told
@@ -286,40 +289,3 @@ class Run:
         self._left -= more
         self.words[at : at + 3] = [base, base + size + more, base + used]
         return 0
-
-
-def wait(work: Callable[[], None], run: Run) -> None:
-    """Run `work` in another thread, and print its texts; an error in this thread stops it."""
-    failed: list[BaseException] = []
-    ended: list[bool] = []  # unlike `over`, it can be asked twice
-    begins, over = allocate_lock(), allocate_lock()
-    begins.acquire()
-    over.acquire()
-
-    def done() -> None:
-        begins.release()
-        try:
-            work()
-        except BaseException as error:
-            failed.append(error)
-        finally:
-            ended.append(True)
-            over.release()
-
-    begun = False
-    try:
-        with WATCHDOG.lock:
-            start_new_thread(done, ())
-            begun = True
-            begins.acquire()
-        while not over.acquire(timeout=_LOOK):
-            run.look()
-    except BaseException:
-        run.control.stop.value = 1
-        if begun:
-            while not ended:  # the error may have come right after `over` was acquired
-                over.acquire(timeout=_LOOK)
-            run.control.stop.value = 0
-        raise
-    if failed:
-        raise failed.pop()

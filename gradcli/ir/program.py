@@ -11,6 +11,7 @@ The type of a field is its role: operands are read, targets are written, bodies 
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import TypeAlias
 
 from gradcli.record import Record
@@ -494,10 +495,11 @@ class Input(Instruction):
     `kind` is "input" or "param" for a declaration, "free" for a name that is read and never
     assigned, "constant" for a top-level name assigned once to a constant expression. `type` is
     ("float"|"int"|"bool", sizes or None) or None; a size is an int, a name or Ellipsis. Names of
-    sizes are slots too: `sizes` gives each its slot, which the binding fills.
+    sizes are slots too: `sizes` gives each its slot, which the binding fills. One that is not
+    `needed` is read only in functions that nobody names: without a value its slot has none.
     """
 
-    __slots__ = ("target", "name", "kind", "type", "sizes", "body", "default")
+    __slots__ = ("target", "name", "kind", "type", "sizes", "body", "default", "needed")
     target: Target
     name: str
     kind: str
@@ -505,6 +507,11 @@ class Input(Instruction):
     sizes: tuple[tuple[str, Target], ...]
     body: Body
     default: Operand | None
+    needed: bool
+
+    def is_missing(self, given: Container[str]) -> bool:
+        """True if a run needs a value that is not given."""
+        return self.needed and self.default is None and self.name not in given
 
 
 class Watch(Instruction):

@@ -59,7 +59,7 @@ class Function:
         self.order = order
         self._program, self._loaded, self._of = program, loaded, of
         self._shapes = Shapes(loaded.program.inputs)
-        self._needed = [i.name for i in loaded.program.inputs if i.default is None]
+        self._needed = [i.name for i in loaded.program.inputs if i.is_missing(())]
         self._codes: dict[frozenset[tuple[str, Shape]], Pointwise] = {}
         self._questions = _QUESTIONS[order]
         self._check()

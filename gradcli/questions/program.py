@@ -73,7 +73,7 @@ class Program:
     @property
     def required(self) -> tuple[str, ...]:
         """The inputs without a default."""
-        return tuple(i.name for i in self._loaded.program.inputs if i.default is None)
+        return tuple(i.name for i in self._loaded.program.inputs if i.is_missing(()))
 
     @property
     def optional(self) -> tuple[str, ...]:

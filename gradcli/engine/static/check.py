@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from gradcli.engine.run.execution.inputs import Given
 from gradcli.engine.static.elaborate import elaborate
@@ -11,6 +11,23 @@ from gradcli.engine.static.rehearsal import rehearsed
 from gradcli.errors import Diagnostic
 from gradcli.ir import program as ir
 from gradcli.source import Source, Span
+
+
+def missing(
+    program: ir.Program, source: Source, given: Mapping[str, Given]
+) -> Iterator[Diagnostic]:
+    """Warnings of free names without a value that a run needs only if an unnamed function runs."""
+    for i in program.inputs:
+        if i.needed or i.name in given:
+            continue
+        yield Diagnostic(
+            "missing-input",
+            f"input `{i.name}` has no value; it is read only in a function that nothing names",
+            source,
+            i.span,
+            help=f"add {i.name}=VALUE, or assign `{i.name}`",
+            severity="warning",
+        )
 
 
 def examine(
@@ -41,4 +58,5 @@ def examine(
         refused.source = source
         found.append(refused)
     found += unread(program, source, result)
+    found += missing(program, source, given)
     return sorted(found, key=lambda d: d.span.start if d.span else 0)

@@ -457,7 +457,7 @@ def _too_early(
     """Reads of a local name before the first statement that assigns it."""
     first: dict[str, int] = {}
     for number, statement in enumerate(body):
-        for name in assigned((statement,)):
+        for name in (*assigned((statement,)), *names.imported_values(statement)):
             first.setdefault(name, number)
     for name in (*(param.name for param in params), *outer_names(body)):
         first.pop(name, None)

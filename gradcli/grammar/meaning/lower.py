@@ -48,7 +48,8 @@ class _Lowering(Expressions):
         first = self.first_reads(module)
         for name in self.names.free:
             slot = self.function.slots[name]
-            self.input(ir.Input(first[name], slot, name, "free", None, (), [], None))
+            needed = name not in self.names.unneeded
+            self.input(ir.Input(first[name], slot, name, "free", None, (), [], None, needed))
         last = body[-1] if body else None
         if isinstance(last, ast.ExprStatement):
             self.block_into(self.out, body[:-1])
@@ -173,7 +174,8 @@ class _Lowering(Expressions):
         """An import of a name that the program also assigns, lowered to an assignment."""
         for name, alias in s.names:
             bound = alias or name
-            if self.function.scope is not None or not self.names.is_bound(bound):
+            scope = self.function.scope
+            if not (self.names.is_bound(bound) if scope is None else scope.binds(bound)):
                 continue
             slot, value = self.slot_of(bound), self.names.value_of(f"{s.module}.{name}", s.span)
             if slot is not None and value is not None:
@@ -196,7 +198,7 @@ class _Lowering(Expressions):
         if top and len(s.targets) == 1 and self.names.constants.get(name) is s:
             body, default = self.apart(s.value)
             slot = self.function.slots[name]
-            self.input(ir.Input(s.span, slot, name, "constant", None, (), body, default))
+            self.input(ir.Input(s.span, slot, name, "constant", None, (), body, default, True))
             return
         if len(s.targets) == 1:
             self.assign_to(s.targets[0], s.value, s.span)
@@ -359,7 +361,8 @@ class _Lowering(Expressions):
         kind = None if s.type is None else (s.type.kind, s.type.sizes)
         sizes = () if s.type is None else s.type.sizes or ()
         bound = tuple((n, slots[n]) for n in sizes if isinstance(n, str) and n in self.names.sizes)
-        self.input(ir.Input(s.span, slots[s.name], s.name, s.kind, kind, bound, body, default))
+        made = ir.Input(s.span, slots[s.name], s.name, s.kind, kind, bound, body, default, True)
+        self.input(made)
 
     # --- functions ---------------------------------------------------------------------
 

@@ -148,6 +148,8 @@ class Names(Record):
         sizes: Names of sizes in the types of declared inputs, in order, that are not declared
             inputs themselves.
         free: Inputs of a program without declarations, in order of first reading.
+        unneeded: Those of `free` that are read only in functions which the program names nowhere
+            outside their own bodies.
         imports: What names bound by imports stand for, as full paths ("torch.nn.functional").
         members: Attributes and methods of the program's own classes, if it has any; an own
             differentiable function without attributes is none.
@@ -163,6 +165,7 @@ class Names(Record):
         "declared",
         "sizes",
         "free",
+        "unneeded",
         "imports",
         "members",
         "rules",
@@ -176,6 +179,7 @@ class Names(Record):
     declared: dict[str, ast.Declaration]
     sizes: tuple[str, ...]
     free: tuple[str, ...]
+    unneeded: frozenset[str]
     imports: dict[str, str]
     members: frozenset[str]
     rules: frozenset[str]
@@ -236,6 +240,12 @@ class Names(Record):
                 return own
         return self.builtin(call.function, scope)
 
+    def imported_values(self, statement: ast.Statement) -> Iterator[str]:
+        """Names that the imports in a statement bind to values."""
+        for name, path in _imports((statement,)):
+            if self.value_of(path, statement.span) is not None:
+                yield name
+
     def path(self, expr: ast.Expr, scope: Scope | None = None) -> str | None:
         """Full dotted path of an expression, or None if it begins with a name that the program
         defines.
@@ -286,7 +296,8 @@ def analyse(module: ast.Module, signatures: Signatures, given: frozenset[str]) -
         and _is_constant(statement.value, bound, signatures, imports)
     }
     top = tuple(counts)
-    named = (top, counts, once, constants, declared, sizes, free, imports)
+    unneeded = frozenset(_unneeded(module, free))
+    named = (top, counts, once, constants, declared, sizes, free, unneeded, imports)
     classes = [*_classes(module)]
     rules = _rules(classes, imports)
     own = _members(module, classes, rules)
@@ -671,6 +682,51 @@ def _free(
     for name, as_value in found.items():
         if as_value or name in given or not (name in PREFIXES or _is_module(name)):
             yield name
+
+
+def _unneeded(module: ast.Module, free: tuple[str, ...]) -> Iterator[str]:
+    """Free names that are read only in functions which the program names nowhere else."""
+    nodes = [node for node, _, _ in walk(module)] if free else []
+    bodies = [_body(node) for node in nodes if isinstance(node, ast.Def)]
+    if not bodies:
+        return
+    said: dict[str, list[int]] = {}
+    for node in nodes:
+        if (name := _said(node)) is not None:
+            said.setdefault(name, []).append(node.span.start)
+
+    def is_named(made: ast.Def, body: Span) -> bool:
+        plain = all(_is_mark(d) or dotted(d) in _OF_CLASSES for d in made.decorators)
+        return not plain or any(not _holds(body, at) for at in said.get(made.name, ()))
+
+    alone = [(body, is_named(made, body)) for made, body in bodies]
+    for name in free:
+        around = ([b for b in alone if _holds(b[0], at)] for at in said.get(name, ()))
+        if all(found and not min(found, key=_length)[1] for found in around):
+            yield name
+
+
+_OF_CLASSES = (("property",), ("classmethod",))
+
+
+def _body(made: ast.Def) -> tuple[ast.Def, Span]:
+    return made, Span(made.body[0].span.start, made.body[-1].span.end)
+
+
+def _said(node: ast.Node) -> str | None:
+    """The name that a node may stand for: also an attribute, and a text, by `getattr`."""
+    match node:
+        case ast.Name(id=name) | ast.Attribute(name=name) | ast.Literal(value=str(name)):
+            return name
+    return None
+
+
+def _holds(body: Span, at: int) -> bool:
+    return body.start <= at < body.end
+
+
+def _length(part: tuple[Span, bool]) -> int:
+    return part[0].end - part[0].start
 
 
 def _is_module(name: str) -> bool:

@@ -31,9 +31,7 @@ def stage(loaded: Loaded, request: Request, name: str) -> str:
         help = "`pip install 'gradcli[fast]'` installs it; `--code python` needs no package"
         raise UsageError(Diagnostic("missing-extra", message, help=help))
     check_names(request.inputs, loaded.program)
-    missing = [
-        i for i in loaded.program.inputs if i.default is None and i.name not in request.inputs
-    ]
+    missing = [i for i in loaded.program.inputs if i.is_missing(request.inputs)]
     samples = {i.name: _sample(i) for i in missing if _has_size(i)}
     request = request.changed(inputs={**request.inputs, **samples})
     check_complete(request.inputs, loaded.program)

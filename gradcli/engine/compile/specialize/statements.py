@@ -534,6 +534,8 @@ class Statements:
         )
 
     def _input(self, i: ir.Input, frame: Frame) -> None:
+        if not i.needed and not self._binding.is_given(i.name):
+            return  # a read finds no value
         default = None
         if i.type is None or not self._binding.is_given(i.name):
             self.block(i.body, frame)

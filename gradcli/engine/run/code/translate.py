@@ -541,6 +541,9 @@ class _Translator(Pieces):
             without = self.store(target, nothing, span)
             made = [s for inner in i.body for s in self.statements(inner)]
             bound = [ast.If(needs, [*made, *bound], [without], **self.at(span))]
+        if not i.needed:
+            missing = self.ask("@needs", span, [self.constant(i.name, span)], of="@inputs")
+            bound = [ast.If(missing, [ast.Pass(**self.at(span))], bound, **self.at(span))]
         for name, slot in i.sizes:
             size = self.ask("@size", span, [self.constant(name, span)], of="@inputs")
             bound.append(self.store(self.variable(slot), size, span))

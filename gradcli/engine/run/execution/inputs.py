@@ -61,7 +61,7 @@ def check_complete(given: Mapping[str, Given], program: Program) -> None:
     Raises:
         InputError: With all that are missing, and the arguments to add.
     """
-    missing = [i for i in program.inputs if i.default is None and i.name not in given]
+    missing = [i for i in program.inputs if i.is_missing(given)]
     if not missing:
         return
     first, *others = missing
@@ -72,6 +72,12 @@ def check_complete(given: Mapping[str, Given], program: Program) -> None:
     raise InputError(
         Diagnostic("missing-input", message, program.source, first.span, labels=labels, help=help)
     )
+
+
+def missing_input(name: str) -> InputError:
+    """The error for a free name that a function reads after all and that has no value."""
+    message = f"input `{name}` has no value"
+    return InputError(Diagnostic("missing-input", message, help=f"add {name}=VALUE"))
 
 
 class Inputs:

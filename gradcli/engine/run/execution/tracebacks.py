@@ -9,7 +9,7 @@ from typing import Any
 from gradcli.engine.run.code.functions import function_span, place_of
 from gradcli.engine.run.code.naming import kind_of
 from gradcli.engine.run.code.translate import FILENAME, PART
-from gradcli.engine.run.execution.inputs import Given, Inputs
+from gradcli.engine.run.execution.inputs import Given, Inputs, missing_input
 from gradcli.engine.run.execution.operand_notes import Remarks, instruction_at, remarks
 from gradcli.engine.run.session.messages import call_note, shortened, turn_note
 from gradcli.engine.run.session.text import repr_text
@@ -124,6 +124,8 @@ def _known(
         return unhandled(error)
     written = program.source.text[span.start : span.end]
     if isinstance(error, NameError):
+        if any(i.name == written for i in program.inputs):
+            return missing_input(written)
         return refusals.unassigned(written)
     if isinstance(error, RecursionError):
         message = "functions call each other, or values hold each other, too deeply to go on"

@@ -32,9 +32,9 @@ def main() -> None:
     signals = None
     try:
         from gradcli.cli.terminal.signals import Signals
-        from gradcli.cpython import make_room
+        from gradcli.cpython import is_importing, make_room
 
-        signals = Signals()
+        signals = Signals(is_importing)
         make_room()
         status = _run(sys.argv[1:])
     except KeyboardInterrupt:

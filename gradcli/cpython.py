@@ -1,4 +1,4 @@
-"""Python's recursion depth in this process, and its garbage collector."""
+"""Python's recursion depth in this process, its garbage collector and its imports."""
 
 from __future__ import annotations
 
@@ -91,3 +91,16 @@ class Uncollected:
     def __exit__(self, *error: object) -> None:
         if self._collecting:
             gc.enable()
+
+
+def is_importing(frame: FrameType | None) -> bool:
+    """True if the frame imports a module, by a statement, a call or C code.
+
+    No error from outside may end an import: C code of some modules crashes where one of their own
+    imports fails, and others are left half done.
+    """
+    while frame is not None:
+        if "importlib._bootstrap" in frame.f_code.co_filename:
+            return True
+        frame = frame.f_back
+    return False

@@ -15,6 +15,7 @@ from time import monotonic, sleep
 from types import FrameType
 from typing import Any, TypeAlias
 
+from gradcli.cpython import is_importing
 from gradcli.engine.values.limits import Meter, Reached, human, limit_error
 from gradcli.errors import Diagnostic, LimitError
 
@@ -45,7 +46,8 @@ class Guard:
         """Stop the question if it has reached a limit. Report it as stuck if it runs on."""
         if self.meter.reached is None:
             reached = self._reached()
-            if reached is not None and not self._is_importing():
+            frame = sys._current_frames().get(self.thread)
+            if reached is not None and not is_importing(frame):
                 self.meter.reached = reached
                 self._stopped = monotonic()
                 _raise_in(self.thread, Reached)
@@ -73,15 +75,6 @@ class Guard:
             return None
         message = f"the run takes more than the allowed {human(meter.most)} of memory"
         return limit_error("memory-limit", message, "memory").diagnostics[0]
-
-    def _is_importing(self) -> bool:
-        """True if the question is importing a module, which is not to be left half done."""
-        frame = sys._current_frames().get(self.thread)
-        while frame is not None:
-            if "importlib._bootstrap" in frame.f_code.co_filename:
-                return True
-            frame = frame.f_back
-        return False
 
 
 class Watchdog:

@@ -170,11 +170,13 @@ def _chosen(line: Line) -> Target:
         raise unwritable(f"`{path}`", fault)
     suffix = os.path.splitext(path)[1].lower()
     known = suffixes(line.forms)
+    if not suffix and chosen in FORMS and FORMS[chosen].suffix in known:
+        return Target(chosen, path, line.color)  # `-f` says what to write
     if suffix not in known:
         raise usage(
             f"`{path}` does not say what to write: its suffix is "
             + (f"`{suffix}`" if suffix else "missing"),
-            f"known suffixes are {', '.join(known)}",
+            f"known suffixes are {', '.join(known)}" + ("" if suffix else "; or give `-f`"),
         )
     if chosen == "auto":
         return Target(known[suffix], path, line.color)

@@ -50,6 +50,8 @@ def is_expression(argument: str) -> bool:
     folder = os.path.dirname(argument)
     if folder and os.path.isdir(folder):
         return False
+    if argument[:1] == "-":
+        return argument != "-"  # behind `--`: an option would have been one
     if re.fullmatch(_PATH, argument):
         return re.fullmatch(_SHORT, argument) is not None
     return re.search(f"{_SIGN}|^{_STATEMENT}", argument) is not None

@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cached_property, partial
+from math import nan
 from typing import IO, Any, NamedTuple
 
 from gradcli.errors import InputError
@@ -252,7 +253,7 @@ class Wanted:
         record, header = row.record, row.header
         if header is None:
             found = {row.dialect.name(key): v for key, v in _object(record).items()}
-            return self._of_object(found, record)
+            return self._of_object(found, record, row.dialect)
         record.check()
         header.fits(record)
         if header.is_recorded and record.cells[-1]:
@@ -265,7 +266,7 @@ class Wanted:
             if name in self.names
         }
 
-    def _of_object(self, found: dict[str, Any], record: Record) -> dict[str, Any]:
+    def _of_object(self, found: dict[str, Any], record: Record, dialect: Dialect) -> dict[str, Any]:
         names = self.names
         known = {name: value for name, value in found.items() if name in names}
         if found and not known:
@@ -276,7 +277,7 @@ class Wanted:
             left = [name for name in self.left if name not in known]
             check_spelling("this row", keys, names, left, record.source, _whole(record))
             self._checked.add(keys)
-        return {name: _unquoted(value) for name, value in known.items()}
+        return {name: _of_json(value, name, record, dialect) for name, value in known.items()}
 
     def quoted(self, row: Row) -> list[str]:
         """The inputs of a good row whose numbers are in quotes; none once that was reported."""
@@ -297,6 +298,42 @@ class Wanted:
             if delimiter not in record.cells[place]
             and record.text[record.span(delimiter, place).start] == '"'
         ]
+
+
+def _of_json(value: Any, name: str, record: Record, dialect: Dialect) -> Any:
+    """The value of an input in a row of JSON: a number, a bool, or a list of such values.
+
+    Raises:
+        InputError: If it is anything else, at its place in the row.
+    """
+    if isinstance(value, list):
+        return [_of_json(item, name, record, dialect) for item in value]
+    said = "null" if value is None else value
+    if isinstance(said, str) and said.strip() in dialect.missing:
+        return nan
+    found = _unquoted(value)
+    if isinstance(found, (int, float)) or (isinstance(found, str) and found in WORDS):
+        return found
+    told = "null" if value is None else "an object" if isinstance(value, dict) else f"`{value}`"
+    help = "`--na null` takes null as nan" if value is None else None
+    span = _span_of(value, name, record, dialect)
+    raise refused(f"{told} for `{name}` is not a number", record.source, span, help=help)
+
+
+def _span_of(value: Any, name: str, record: Record, dialect: Dialect) -> Span:
+    """The place of a wrong value: the first that is written like it behind the key of its input."""
+    import json
+
+    text = record.text
+    for key in re.finditer(r'"((?:[^"\\]|\\.)*)"\s*:', text):
+        if dialect.name(json.loads(f'"{key[1]}"')) != name:
+            continue
+        written = json.dumps(value, ensure_ascii=False)
+        at = text.find(written, key.end())
+        if at < 0:
+            at, written = key.start(), key[0]
+        return Span(at, at + len(written))
+    return _whole(record)
 
 
 def _unquoted(value: Any) -> Any:

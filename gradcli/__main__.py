@@ -12,11 +12,18 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from gradcli.cli.watch.table import Table
+
 
 # Threads of NumPy's products wait for each other longer than small products take, and what they
 # add up depends on how many there are: one, unless the user has said how many. Large products are
 # cut in pieces that are done at the same time (engine/numerics/products.py).
 _THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+
+# Limits that a process beside holds the command to. It is forked before anything else is imported,
+# as long as the memory is small and there is one thread: what only looks like an option counts.
+_LIMITING = ("--safe", "--time-limit", "--max-memory")
+_LIMITING_VARIABLES = ("GRADCLI_TIME_LIMIT", "GRADCLI_MAX_MEMORY")
 
 
 def main() -> None:
@@ -36,7 +43,8 @@ def main() -> None:
 
         signals = Signals(is_importing)
         make_room()
-        status = _run(sys.argv[1:])
+        arguments = sys.argv[1:]
+        status = _run(arguments, _watched(arguments))
     except KeyboardInterrupt:
         status = 130
     except MemoryError:  # at the start or the end: there is none to say more with
@@ -58,14 +66,24 @@ def _flush() -> None:
             stream.flush()
 
 
-def _run(arguments: Sequence[str]) -> int:
-    """Exit status of a command line, its errors reported."""
+def _watched(arguments: Sequence[str]) -> Table | None:
+    """The table in which this process tells what it does, if another one watches it."""
+    asked = any(argument.startswith(_LIMITING) for argument in arguments)
+    if not (asked or any(map(os.environ.get, _LIMITING_VARIABLES))) or not hasattr(os, "fork"):
+        return None
+    from gradcli.cli.watch.watcher import watched
+
+    return watched(arguments)
+
+
+def _run(arguments: Sequence[str], table: Table | None = None) -> int:
+    """Exit status of a command line, its errors reported. A watched process has a table."""
     from typing import Any
 
     import typer
 
     from gradcli.cli.terminal.failures import bug, lacks_memory, out_of_memory
-    from gradcli.cli.terminal.messages import option_value, report_failure
+    from gradcli.cli.terminal.messages import report_ending
     from gradcli.cli.terminal.terminal import check_colour, output_failure, prepare_streams
     from gradcli.errors import GradError
 
@@ -75,7 +93,7 @@ def _run(arguments: Sequence[str]) -> int:
         check_colour()
         from gradcli.cli.app import run
 
-        return run(list(arguments))
+        return run(list(arguments), table)
     except GradError as error:
         diagnostics, status = error.diagnostics, error.status
     except usage_error as error:
@@ -84,22 +102,18 @@ def _run(arguments: Sequence[str]) -> int:
         diagnostics, status = (usage_diagnostic(error, arguments),), 2
     except typer.Abort:
         return 130
-    except OSError as error:  # commands tell which of their files failed; this is the stream
-        diagnostics, status = output_failure(error).diagnostics, 2
     except Exception as error:
         if lacks_memory(error):
             diagnostics, status = (out_of_memory(),), 6
+        elif isinstance(error, OSError):  # commands tell which of their files; this is the stream
+            diagnostics, status = output_failure(error).diagnostics, 2
         else:
             if "-v" in arguments or "--verbose" in arguments:
                 import traceback
 
                 traceback.print_exc()
             diagnostics, status = (bug(error),), 70
-    report_failure(
-        diagnostics,
-        form=option_value(arguments, "--diagnostics", ("full", "concise", "json")),
-        color=option_value(arguments, "--color", ("auto", "always", "never")),
-    )
+    report_ending(diagnostics, arguments)
     return status
 
 

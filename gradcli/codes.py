@@ -514,8 +514,9 @@ GROUPS = {
         (
             "memory",
             "memory ran out",
-            "The system has no more memory for the process. Recording keeps the values that "
-            "derivatives need: take fewer steps at a time, or smaller tensors.",
+            "The system has no more memory for the process, or starts no further thread or "
+            "process. Recording keeps the values that derivatives need: take fewer steps at a "
+            "time, or smaller tensors.",
         ),
         (
             "memory-limit",
@@ -537,7 +538,8 @@ GROUPS = {
             "more time than `--time-limit` allows",
             "The limit applies to a question, derivatives included; with `--rows` to each row. The "
             "usual reason is an endless loop: the message names it, and with `--verbose` the turn "
-            "and the last values.",
+            "and the last values. A message without a place is that of a single operation which "
+            "could not be stopped: the process was killed.",
         ),
         (
             "work-limit",

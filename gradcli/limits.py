@@ -47,6 +47,16 @@ class Limits(Record):
         memory = self.memory if type(self.memory) is int else self.memory / count
         return Limits(self.steps, self.seconds, memory, self.depth)
 
+    def patient(self, seconds: float) -> Limits:
+        """The limits with at least so much time."""
+        most = None if self.seconds is None else max(self.seconds, seconds)
+        return Limits(self.steps, most, self.memory, self.depth)
+
+    def measured(self, free: int) -> Limits:
+        """The limits with a number of bytes in place of a share of `free` bytes."""
+        memory = self.memory if type(self.memory) is int else int(self.memory * free)
+        return Limits(self.steps, self.seconds, memory, self.depth)
+
 
 DEFAULT = Limits()
 SAFE = Limits(10**7, 10.0, 512 * 2**20, MOST_CALLS)
@@ -67,6 +77,25 @@ OPTIONS = {
     "depth": "--max-depth",
 }
 """The option that sets each limit."""
+
+
+def time_reached(seconds: float) -> str:
+    """The message of a limit on time."""
+    return f"the time limit of {seconds:g} s is reached"
+
+
+def memory_reached(most: float) -> str:
+    """The message of a limit on memory, in bytes."""
+    return f"the run takes more than the allowed {human(most)} of memory"
+
+
+def human(count: float) -> str:
+    """A number of bytes as people read it."""
+    units = ["B", "KiB", "MiB", "GiB", "TiB"]
+    while abs(count) >= 1024 and len(units) > 1:
+        count /= 1024
+        del units[0]
+    return f"{count:.3g} {units[0]}"
 
 
 def count(text: str) -> int:

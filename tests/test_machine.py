@@ -1,6 +1,7 @@
 """What memory there is, as the system tells it."""
 
-from mmap import mmap
+import os
+from mmap import MAP_ANONYMOUS, MAP_PRIVATE, PROT_READ, mmap
 
 import pytest
 
@@ -47,6 +48,17 @@ def test_a_system_that_tells_nothing_is_taken_to_have_some(tmp_path):
 
 def test_what_the_process_holds_grows_with_it():
     before = resident()
-    with mmap(-1, 16 * MIB) as held:  # memory that nobody has had before
+    with mmap(-1, 16 * MIB, MAP_PRIVATE | MAP_ANONYMOUS) as held:  # which nobody has had before
         held.write(b"x" * len(held))
         assert resident() - before > 8 * MIB
+        assert resident(os.getpid()) - before > 8 * MIB
+
+
+def test_what_is_in_a_file_as_well_is_not_held(tmp_path):
+    """As the code of libraries: the system can let it go."""
+    (tmp_path / "file").write_bytes(b"x" * 64 * MIB)
+    with open(tmp_path / "file", "rb") as file:
+        before = resident()
+        with mmap(file.fileno(), 0, prot=PROT_READ) as held:
+            assert held[:: 2**12].count(b"x") == len(held) >> 12
+            assert resident() - before < 32 * MIB

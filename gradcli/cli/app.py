@@ -2,7 +2,7 @@
 
 import os
 from importlib import import_module
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -10,6 +10,9 @@ from typer.core import TyperCommand, TyperGroup
 from gradcli import __version__
 from gradcli.cli.line.command import SETTINGS, VARIABLE, Command, help_text
 from gradcli.cli.terminal.terminal import write_message, write_output
+
+if TYPE_CHECKING:
+    from gradcli.cli.watch.table import Table
 
 _MODULES = {
     "run": "gradcli.cli.commands.run",
@@ -49,14 +52,14 @@ def build(name: str) -> TyperCommand:
     return found.build()
 
 
-def run(arguments: list[str]) -> int:
-    """Run a command line, and return its exit status.
+def run(arguments: list[str], table: "Table | None" = None) -> int:
+    """Run a command line, and return its exit status. A watched process has a table.
 
     Raises:
         GradError: The error that ends the command, or typer's if the line cannot be parsed.
     """
     name = arguments[0] if arguments else ""
-    whole = _Whole()
+    whole = _Whole(table)
     if name not in _MODULES or VARIABLE in os.environ:
         return whole.run(arguments)
     command = build(name)  # without the group, which is only needed for help and its own options
@@ -71,6 +74,9 @@ def commands() -> list[str]:
 
 class _Whole:
     """The command line as typer's context passes it to each command."""
+
+    def __init__(self, table: "Table | None") -> None:
+        self.table = table
 
     def names(self) -> list[str]:
         return commands()

@@ -152,7 +152,7 @@ def test_completion(words, offered, forked):
 @pytest.mark.parametrize(("given", "used"), [({}, "1"), ({"OPENBLAS_NUM_THREADS": "3"}, "3")])
 def test_products_take_one_thread_unless_the_user_says_how_many(given, used):
     told = (
-        "import os, gradcli.__main__ as m; m._run = lambda a: print(os.environ[N]) or 0; m.main()"
+        "import os, gradcli.__main__ as m; m._run = lambda *_: print(os.environ[N]) or 0; m.main()"
     )
     names = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
     names = (*names, "VECLIB_MAXIMUM_THREADS")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 from gradcli.cli.line.arguments import split
@@ -19,19 +20,23 @@ if TYPE_CHECKING:
     from gradcli.program import Given, Program
 
 
-def load(line: Line, records: Batch | None) -> tuple[Program, dict[str, Given]]:
+def load(
+    line: Line, records: Batch | None, limited: Callable[[], AbstractContextManager[None]]
+) -> tuple[Program, dict[str, Given]]:
     """Load the program of a command line and its input values.
 
     Args:
         line: The command line; its arguments take precedence over the file of -i.
         records: The rows that will give further values.
+        limited: A block for work that is limited; waiting for input is not.
     """
     from gradcli import program
 
     source, texts, values = _asked(line)
     names = {*texts, *(() if values is None else values.declared)}
     names.update(() if records is None else records.rows.names)
-    loaded = program.load_source(source, frozenset(names))
+    with limited():
+        loaded = program.load_source(source, frozenset(names))
     elsewhere = {*texts, *(() if records is None else records.rows.names)}
     return loaded, _given(values, loaded, elsewhere) | constants(texts)
 

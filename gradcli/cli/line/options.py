@@ -8,8 +8,16 @@ from typer.core import TyperArgument, TyperOption
 if TYPE_CHECKING:  # making a protocol takes as long as importing a room
     from typing import Protocol
 
+    from gradcli.cli.watch.table import Table
+
     class Whole(Protocol):
-        """The whole command line, for commands that list or run others."""
+        """The whole command line, for commands that list or run others.
+
+        Fields:
+            table: Where a watched process tells what it does; None for one that is not watched.
+        """
+
+        table: Table | None
 
         def names(self) -> list[str]:
             """The names of all commands."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -18,13 +19,16 @@ from gradcli.cli.terminal.messages import Telling
 from gradcli.cli.terminal.terminal import print_message
 from gradcli.errors import Diagnostic, GradError
 from gradcli.formats.writers.forms import FORMS, ValueParts, parts_of
-from gradcli.limits import Limits, chosen
+from gradcli.limits import DEFAULT, Limits, chosen
+from gradcli.machine import free
 
 if TYPE_CHECKING:
     from gradcli.cli.line.records import Batch
     from gradcli.program import Options
     from gradcli.results import Look
 
+
+_LOADING = 5.0  # seconds that a busy machine may need to import modules
 
 _ASKED = ("of", "mode", "order", "diagonal")
 """Options that are arguments of questions as they stand."""
@@ -66,6 +70,17 @@ class Inquiry:
         self.shown = split_names(line.show, "--show")
         self.records = _records(line)
         self.limits = _limits(line)
+        self._table = line.whole.table
+        self._tell_folders()
+
+    def _tell_folders(self) -> None:
+        """Tell the process that watches this one where it writes files."""
+        if self._table is None:
+            return
+        if self.target.path is not None:
+            self._table.writes_into(os.path.dirname(os.path.realpath(self.target.path)))
+        if self._line.plots is not None:
+            self._table.writes_into(os.path.realpath(self._line.plots))
 
     def settle(self) -> None:
         """Decide the form of the answer, except that of rows.
@@ -88,7 +103,17 @@ class Inquiry:
 
     def load(self) -> None:
         """Load the program and the input values."""
-        self.program, self.inputs = load(self._line, self.records)
+        self.program, self.inputs = load(self._line, self.records, self._loading)
+
+    def _loading(self) -> AbstractContextManager[None]:
+        """A block for loading the program, which has the limits of a question, and time to import
+        what it needs.
+        """
+        return self._within(self.limits.patient(_LOADING))
+
+    def _within(self, limits: Limits) -> AbstractContextManager[None]:
+        """A block for work of this process that has these limits."""
+        return nullcontext() if self._table is None else self._table.command.within(limits)
 
     @property
     def look(self) -> Look:
@@ -178,7 +203,8 @@ class Inquiry:
             result = finished(query(self.inputs, settings))
             return result, self.target.content(result, self.look)
 
-        return self.program.within(settings, answer)
+        with self._within(self.limits):
+            return self.program.within(settings, answer)
 
     def write(self, result: Any, content: str | bytes) -> None:
         """Write an answer and its warnings. A negative answer exits with status 1; with -q a
@@ -206,7 +232,7 @@ class Inquiry:
 
         assert self.records is not None, "no --rows"
         asked = Question(query, settings, self.program, self.inputs, parts)
-        answer_rows(asked, self.records, self.target, self.telling)
+        answer_rows(asked, self.records, self.target, self.telling, self._table)
 
 
 def _check_room(line: Line, target: Target, records: Batch | None) -> None:
@@ -245,7 +271,8 @@ def _limits(line: Line) -> Limits:
         found = chosen(given, os.environ, safe=line.safe)
     except ValueError as error:
         raise usage(str(error)) from None
-    return found.among(line.jobs)
+    shared = found.among(line.jobs)
+    return shared if found.memory == DEFAULT.memory else shared.measured(free())
 
 
 def _records(line: Line) -> Batch | None:

@@ -18,8 +18,8 @@ from gradcli.cli.line.records import Batch, row_target
 from gradcli.cli.rows.many_rows import Piece, many_rows, takes_code
 from gradcli.cli.rows.query import Question
 from gradcli.cli.rows.row_writer import Answer, Kept, RowWriter, Said, Text, Together, refused
-from gradcli.cli.rows.workers import can_fork, workers
-from gradcli.cli.terminal.failures import bug, out_of_memory
+from gradcli.cli.rows.workers import Watch, can_fork, workers
+from gradcli.cli.terminal.failures import bug, lacks_memory, out_of_memory
 from gradcli.cli.terminal.messages import Telling
 from gradcli.cli.terminal.progress import progress
 from gradcli.cli.terminal.terminal import is_terminal
@@ -38,11 +38,14 @@ from gradcli.formats.texts.spelling import check_spelling
 from gradcli.program import Given, Limits
 
 if TYPE_CHECKING:
+    from gradcli.cli.watch.table import Table
     from gradcli.program import Options
 
 
-def answer_rows(question: Question, asked: Batch, target: Target, telling: Telling) -> None:
-    """Ask the question of every row, and write each answer.
+def answer_rows(
+    question: Question, asked: Batch, target: Target, telling: Telling, table: Table | None = None
+) -> None:
+    """Ask the question of every row, and write each answer. A watched process has a table.
 
     Raises:
         typer.Exit: With the status of the first bad row, whose error is written.
@@ -69,12 +72,15 @@ def answer_rows(question: Question, asked: Batch, target: Target, telling: Telli
             raise  # not specific to the row
         except GradError as error:
             return refused(row.number, row.line, kept, error)
-        except MemoryError:
-            return refused(row.number, row.line, kept, LimitError(out_of_memory()))
         except Exception as error:
+            if lacks_memory(error):
+                return refused(row.number, row.line, kept, LimitError(out_of_memory()))
             if asked.on_error == "stop":
                 raise
             return refused(row.number, row.line, kept, GradError(bug(error)))
+
+    def killed(row: Row, error: LimitError) -> Answer:
+        return refused(row.number, row.line, asked.kept_of(row, kind), error)
 
     gc.enable()  # many rows make many reference cycles
     told: set[str] = set()
@@ -99,7 +105,8 @@ def answer_rows(question: Question, asked: Batch, target: Target, telling: Telli
         writer = RowWriter(write, kind, asked.on_error, kept, asked.precision)
         answers: Iterator[Answer | Together | Text]
         if beside:
-            answers = processes.enter_context(workers(ask, asked.jobs))(rows)
+            watch = None if table is None else Watch(table, question.options.limits, killed)
+            answers = processes.enter_context(workers(ask, asked.jobs, watch=watch))(rows)
         else:
             alone = partial(ask, leave=_end(telling))
             share = partial(_shared, processes, writer, asked.jobs)

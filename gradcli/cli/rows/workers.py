@@ -6,7 +6,8 @@ import os
 import signal
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, redirect_stderr
+from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stderr
+from functools import partial
 from io import StringIO
 from queue import Empty, Queue
 from threading import Thread
@@ -20,6 +21,9 @@ from gradcli.machine import THREADS
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
     from multiprocessing.process import BaseProcess
+
+    from gradcli.cli.watch.table import Table
+    from gradcli.limits import Limits
 
 Item = TypeVar("Item")
 Made = TypeVar("Made")
@@ -38,14 +42,45 @@ class _Failed(NamedTuple):
     error: BaseException
 
 
+class Watch(NamedTuple):
+    """How workers are watched by another process, which kills one that does not end at a limit.
+
+    Fields:
+        table: Where they tell what they do.
+        limits: The limits of an item.
+        killed: Makes something of an item whose worker was killed.
+    """
+
+    table: Table
+    limits: Limits
+    killed: Callable[[Any, LimitError], Any]
+
+    def begin(self, number: int) -> Callable[[], AbstractContextManager[None]]:
+        """Have the calling process, the worker of that number, watched in the blocks that the
+        result makes.
+        """
+        self.table.lifeline.follow()
+        place = self.table.workers[number]
+        place.take()
+        return partial(place.within, self.limits)
+
+    def end(self, number: int, item: Any) -> Any:
+        """What becomes of an item at which the worker of that number was lost; None if the worker
+        was not killed because of a limit.
+        """
+        reached = self.table.workers[number].reached
+        return None if reached is None else self.killed(item, reached)
+
+
 class _Worker(NamedTuple):
+    number: int
     process: BaseProcess
     connection: Connection
 
 
 @contextmanager
 def workers(
-    work: Work[Item, Made], count: int, together: int = _TOGETHER
+    work: Work[Item, Made], count: int, together: int = _TOGETHER, watch: Watch | None = None
 ) -> Iterator[Callable[[Iterable[Item]], Iterator[Made]]]:
     """A function that maps items to results in `count` processes, in order and as soon as possible.
     The processes end with the block and with this process; one that its work ended is replaced. A
@@ -55,6 +90,7 @@ def workers(
         work: Called in a process forked from this one.
         count: The number of processes.
         together: The most items that a worker gets at a time.
+        watch: How the processes are watched, if they are.
 
     Raises:
         UsageError: If this system cannot fork.
@@ -64,20 +100,20 @@ def workers(
         raise usage("`--jobs` needs a system that can fork processes")
     started: list[_Worker] = []
 
-    def start() -> _Worker:
+    def start(number: int) -> _Worker:
         with _signals_held():  # a signal in the child would meet the parent's handlers
-            started.append(_started(work, started))
+            started.append(_started(work, number, started, watch))
         return started[-1]
 
     leaves = signal.getsignal(signal.SIGPIPE)
     try:
-        for _ in range(count):
-            start()
+        for number in range(count):
+            start(number)
         signal.signal(signal.SIGPIPE, signal.SIG_IGN)  # the workers have to end first
 
         def shared(items: Iterable[Item]) -> Iterator[Made]:
             ahead = _read_ahead(items, 2 * count * together)
-            return _results(started, ahead, start, together)
+            return _results(started, ahead, start, together, watch)
 
         yield shared
     except BrokenPipeError:
@@ -104,24 +140,33 @@ def _signals_held() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _started(work: Work[Item, Made], before: Sequence[_Worker]) -> _Worker:
+def _started(
+    work: Work[Item, Made], number: int, before: Sequence[_Worker], watch: Watch | None
+) -> _Worker:
     from multiprocessing import get_context
 
     context = get_context("fork")
     try:
         here, there = context.Pipe()
         ours = [*(worker.connection for worker in before), here]
-        process = context.Process(target=_work, args=(work, there, ours), daemon=True)
+        given = (work, number, there, ours, watch)
+        process = context.Process(target=_work, args=given, daemon=True)
         process.start()
     except OSError as error:  # no more processes or pipes
         reason = error.strerror or str(error)
         message = f"cannot start a process of `--jobs`: {reason[:1].lower()}{reason[1:]}"
         raise LimitError(Diagnostic("worker-lost", message, help="take fewer jobs")) from None
     there.close()
-    return _Worker(process, here)
+    return _Worker(number, process, here)
 
 
-def _work(work: Work[Item, Made], connection: Connection, parents: Sequence[Connection]) -> None:
+def _work(
+    work: Work[Item, Made],
+    number: int,
+    connection: Connection,
+    parents: Sequence[Connection],
+    watch: Watch | None,
+) -> None:
     """Run a worker until its parent closes the other end of the connection."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles interrupts
     signal.signal(signal.SIGTERM, signal.SIG_DFL)  # the parent's way to end it
@@ -131,11 +176,16 @@ def _work(work: Work[Item, Made], connection: Connection, parents: Sequence[Conn
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)  # the parent reads the rows
     os.environ[THREADS] = "1"  # each job has one processor
+    limited = nullcontext if watch is None else watch.begin(number)
     try:
         while True:
             made: list[tuple[str, Made | _Failed]] = []
             for item in connection.recv():
-                made.append(_done(work, item, made, connection))
+                if made and watch is not None:  # a kill would lose it
+                    connection.send((made, True))
+                    made = []
+                with limited():
+                    made.append(_done(work, item, made, connection))
             connection.send((made, True))
     except (EOFError, OSError):
         os._exit(0)
@@ -190,7 +240,11 @@ def _read_ahead(items: Iterable[Any], most: int) -> Queue[Any]:
 
 
 def _results(
-    started: list[_Worker], queue: Queue[Any], start: Callable[[], _Worker], together: int
+    started: list[_Worker],
+    queue: Queue[Any],
+    start: Callable[[int], _Worker],
+    together: int,
+    watch: Watch | None,
 ) -> Iterator[Any]:
     """The results in order. A worker has one chunk at a time, so that the two sides never wait for
     each other while sending.
@@ -213,13 +267,15 @@ def _results(
         made = []
         if busy:
             worker, chunk = busy.popleft()
-            made, stays = _received(worker)
-            if not stays:  # its work ended it
+            made, stays = _received(worker, chunk[0], watch)
+            rest = chunk[len(made) :]
+            if not stays:  # its work ended it, or who watches it
                 started.remove(worker)
                 _end([worker])
-                worker = start()
-            if rest := chunk[len(made) :]:
-                _send(worker, rest)
+                worker = start(worker.number)
+                if rest:
+                    _send(worker, rest)
+            if rest:
                 busy.appendleft((worker, rest))
             else:
                 idle.append(worker)
@@ -250,12 +306,17 @@ def _send(worker: _Worker, chunk: list[Any]) -> None:
         raise _lost() from None
 
 
-def _received(worker: _Worker) -> tuple[list[Any], bool]:
-    """A worker's results for its first or all items, and True if it is still alive."""
+def _received(worker: _Worker, item: Any, watch: Watch | None) -> tuple[list[Any], bool]:
+    """A worker's results for its next items, the first of which is `item`, and True if it is still
+    alive.
+    """
     try:
         found: tuple[list[Any], bool] = worker.connection.recv()
     except (EOFError, OSError):
-        raise _lost() from None
+        made = None if watch is None else watch.end(worker.number, item)
+        if made is None:
+            raise _lost() from None
+        return [("", made)], False
     return found
 
 

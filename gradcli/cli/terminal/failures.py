@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from gradcli.errors import Diagnostic, UsageError
+import errno
+
+from gradcli.errors import Diagnostic, LimitError, UsageError
 
 
 def usage(message: str, help: str | None = None) -> UsageError:
@@ -37,14 +39,25 @@ def bug(error: Exception) -> Diagnostic:
     )
 
 
+_LACKING = ("failed to map segment", "can't start new thread")  # of imports, of threads
+
+
 def lacks_memory(error: BaseException) -> bool:
-    """True if an error or its cause is a lack of memory, which may show as a failed import."""
+    """True if an error or its cause is that the system has no more memory or no more threads."""
     found: BaseException | None = error
     while found is not None:
-        if isinstance(found, MemoryError) or "failed to map segment" in str(found):
+        lacking = isinstance(found, OSError) and found.errno == errno.ENOMEM
+        if lacking or isinstance(found, MemoryError) or any(s in str(found) for s in _LACKING):
             return True
         found = found.__cause__ or found.__context__
     return False
+
+
+def not_started(error: OSError) -> LimitError:
+    """The error for the process beside this one that the system does not start."""
+    reason = _lower_first(error.strerror or str(error))
+    message = f"no process can be started that ends this one at its limits: {reason}"
+    return LimitError(Diagnostic("memory", message))
 
 
 def out_of_memory() -> Diagnostic:

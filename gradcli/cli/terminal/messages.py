@@ -47,6 +47,15 @@ def report_failure(errors: Sequence[Diagnostic], *, form: str, color: str) -> No
         write_message(f"\nand {more} more error{'s' * (more > 1)}\n")
 
 
+def report_ending(errors: Sequence[Diagnostic], arguments: Sequence[str]) -> None:
+    """Write the errors that end a command as its arguments ask for."""
+    report_failure(
+        errors,
+        form=option_value(arguments, "--diagnostics", ("full", "concise", "json")),
+        color=option_value(arguments, "--color", ("auto", "always", "never")),
+    )
+
+
 def report(diagnostics: Iterable[Diagnostic], *, form: str, color: str) -> None:
     """Write each diagnostic: `form` is full, concise or json, `color` auto, always or never."""
     diagnostics = tuple(diagnostics)

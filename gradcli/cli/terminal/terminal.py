@@ -58,15 +58,20 @@ def wants_colour(stream: TextIO | None, choice: str) -> bool:
     return is_terminal(stream) and os.environ.get("TERM") != "dumb"
 
 
-def prepare_streams() -> None:
-    """Make the standard streams write UTF-8 in every locale. The descriptors of closed streams stay
-    occupied, so that no file gets their output; writing to them fails.
+def occupy_descriptors() -> None:
+    """Occupy the descriptors of closed standard streams, so that no file gets their output; writing
+    to them fails.
     """
     for descriptor in range(3):
         try:
             os.fstat(descriptor)
         except OSError:
             os.open(os.devnull, os.O_RDONLY)
+
+
+def prepare_streams() -> None:
+    """Make the standard streams write UTF-8 in every locale."""
+    occupy_descriptors()
     # with PYTHONUNBUFFERED a stream loses what a device takes only in part
     if sys.stdout is None or isinstance(getattr(sys.stdout, "buffer", None), io.RawIOBase):
         sys.stdout = open(1, "w", closefd=False)  # noqa: SIM115  # as the others, it stays
@@ -83,6 +88,12 @@ def write_output(text: str) -> None:
     """
     sys.stdout.write(text)
     sys.stdout.flush()
+
+
+def show_cursor() -> None:
+    """Show the cursor of the terminal again."""
+    if is_terminal(sys.stderr):
+        write_message("\x1b[?25h")
 
 
 def paged(text: str) -> None:

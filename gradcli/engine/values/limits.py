@@ -8,7 +8,7 @@ from threading import local
 from typing import Any, NoReturn
 
 from gradcli.errors import DepthError, Diagnostic, LimitError
-from gradcli.limits import DEFAULT, MOST_CALLS, OPTIONS, Limits
+from gradcli.limits import DEFAULT, MOST_CALLS, OPTIONS, Limits, human
 from gradcli.machine import free, resident
 
 _ITEM = 8  # bytes of a float64, of a reference in a list
@@ -211,12 +211,3 @@ def check_strides(size: Sequence[int]) -> None:
     if count >= 1 << 59:
         message = f"a tensor of size {list(size)} has too many elements"
         raise LimitError(Diagnostic("memory-limit", message))
-
-
-def human(count: float) -> str:
-    """A number of bytes as people read it."""
-    units = ["B", "KiB", "MiB", "GiB", "TiB"]
-    while abs(count) >= 1024 and len(units) > 1:
-        count /= 1024
-        del units[0]
-    return f"{count:.3g} {units[0]}"

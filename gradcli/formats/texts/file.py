@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import IO
 
 
@@ -49,7 +49,8 @@ def replacing(path: str) -> Iterator[IO[bytes]]:
             yield file
         return
     folder, name = os.path.split(target)
-    temporary = os.path.join(folder, f".{name[:100]}.{os.urandom(6).hex()}.tmp")
+    ending = _ending(os.getpid())
+    temporary = os.path.join(folder, f".{name[:100]}.{os.urandom(6).hex()}{ending}")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL  # no file or link of this name is followed
     descriptor = os.open(temporary, flags, 0o666)  # before the umask
     try:
@@ -61,3 +62,16 @@ def replacing(path: str) -> Iterator[IO[bytes]]:
     except BaseException:
         os.unlink(temporary)
         raise
+
+
+def remove_unfinished(folder: str, process: int) -> None:
+    """Remove the temporary files that a process has left in a folder."""
+    with suppress(OSError):  # there is no such folder, or somebody else removes them
+        for name in os.listdir(folder or "."):
+            if name.startswith(".") and name.endswith(_ending(process)):
+                os.unlink(os.path.join(folder, name))
+
+
+def _ending(process: int) -> str:
+    """The end of the names of a process's temporary files."""
+    return f"-{process}.tmp"

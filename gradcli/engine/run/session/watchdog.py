@@ -16,12 +16,13 @@ from types import FrameType
 from typing import Any, TypeAlias
 
 from gradcli.cpython import is_importing
-from gradcli.engine.values.limits import Meter, Reached, human, limit_error
+from gradcli.engine.values.limits import Meter, Reached, limit_error
 from gradcli.errors import Diagnostic, LimitError
+from gradcli.limits import memory_reached, time_reached
 
 _INTERVAL = 0.05  # seconds between two checks
 _IDLE = 40  # checks without a question after which the thread ends
-_PATIENCE = 1.0  # seconds after which a question that does not end counts as stuck
+_PATIENCE = 0.3  # seconds after which a question that does not end counts as stuck
 
 Stuck: TypeAlias = Callable[[LimitError, FrameType], None]
 """Handles a question that cannot be stopped in its present call; takes the limit's error and the
@@ -32,14 +33,13 @@ frame of the thread.
 class Guard:
     """The meter and the end of one question, watched in the thread that asks it."""
 
-    __slots__ = ("_deadline", "_stopped", "_stuck", "meter", "thread")
+    __slots__ = ("_begun", "_stopped", "_stuck", "meter", "thread")
 
     def __init__(self, meter: Meter, stuck: Stuck | None) -> None:
         self.meter = meter
         self._stuck = stuck
         self.thread = get_ident()
-        seconds = meter.limits.seconds
-        self._deadline = None if seconds is None else monotonic() + seconds
+        self._begun = monotonic()
         self._stopped = 0.0
 
     def look(self) -> None:
@@ -65,16 +65,17 @@ class Guard:
     def _reached(self) -> Diagnostic | None:
         """The limit that is reached."""
         meter = self.meter
-        if self._deadline is not None and monotonic() > self._deadline:
-            message = f"the time limit of {meter.limits.seconds:g} s is reached"
-            return limit_error("time-limit", message, "seconds").diagnostics[0]
+        seconds = meter.limits.seconds
+        if seconds is not None and monotonic() - self._begun > seconds:
+            error = limit_error("time-limit", time_reached(seconds), "seconds")
+            return error.diagnostics[0]
         if meter.left >= 0:
             return None
         gc.collect()  # runs go without it
         if meter.left >= 0:
             return None
-        message = f"the run takes more than the allowed {human(meter.most)} of memory"
-        return limit_error("memory-limit", message, "memory").diagnostics[0]
+        error = limit_error("memory-limit", memory_reached(meter.most), "memory")
+        return error.diagnostics[0]
 
 
 class Watchdog:
@@ -92,13 +93,21 @@ class Watchdog:
         self._process = 0  # in which the thread runs: none has it after a fork
 
     def watch(self, guard: Guard) -> None:
-        """Look after a question from now on."""
+        """Look after a question from now on.
+
+        Raises:
+            LimitError: If the system starts no thread for it.
+        """
         with self.lock:
             self._guards.add(guard)
             if self._process != os.getpid():
                 self._guards = {g for g in self._guards if g.thread == guard.thread}
+                try:
+                    start_new_thread(self._run, ())
+                except RuntimeError:
+                    message = "no thread can be started that ends the run at its limits"
+                    raise LimitError(Diagnostic("memory", message)) from None
                 self._process = os.getpid()
-                start_new_thread(self._run, ())
 
     def leave(self, guard: Guard) -> None:
         """Look after it no more."""

@@ -66,10 +66,16 @@ def index() -> str:
 
 
 def _names_later(path: Path) -> bool:
-    """True if objects of a module have attributes whose names are known only at run time, which
-    are those that it puts into their `__dict__`.
+    """True if objects of a module have attributes whose names are known only at run time: those
+    that it puts into their `__dict__`, and any of `__getattr__`.
     """
-    return any(sets_by_key(node) for node, _, _ in walk(_read(path)[1]))
+    return any(sets_by_key(node) or _gives_any(node) for node, _, _ in walk(_read(path)[1]))
+
+
+def _gives_any(node: ast.Node) -> bool:
+    return isinstance(node, ast.Class) and any(
+        isinstance(s, ast.Def) and s.name == "__getattr__" for s in node.body
+    )
 
 
 def program(path: Path) -> ir.Program:

@@ -54,6 +54,10 @@ class Imported(Record):
     span: Span
 
 
+ANYTHING = "silent.anything"
+"""The path of the value that stands for everything in libraries that only show things."""
+
+
 Operand: TypeAlias = Slot | Const | Builtin | Imported
 
 Target: TypeAlias = int

@@ -16,7 +16,7 @@ class Signature(Record):
         variadic, any_name: True if it takes further positional arguments, or any other names.
         gathers: True if it reads a generator to the end before it does anything else.
         aliases: these parameters by their other names.
-        constant: True for a value (`pi`), not a function.
+        constant: what a value is that is no function, such as "a number" of `pi`; "" of a function.
         pure: False if a call has an effect or draws random numbers.
         method: True if `x.name(...)` works, too.
     """
@@ -42,7 +42,7 @@ class Signature(Record):
     any_name: bool
     gathers: bool
     aliases: dict[str, str]
-    constant: bool
+    constant: str
     pure: bool
     method: bool
 

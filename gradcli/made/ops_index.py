@@ -115,7 +115,7 @@ INDEX: dict[str, Any] = {
         'builtins.names.numpy': 'assert_allclose assert_almost_equal assert_array_almost_equal assert_array_equal assert_close numpy_append numpy_array numpy_asarray numpy_average numpy_c_ numpy_convolve numpy_cumprod numpy_cumsum numpy_dot numpy_flip numpy_gradient numpy_histogram numpy_interp numpy_item numpy_linalg_lstsq numpy_linspace numpy_logspace numpy_median numpy_meshgrid numpy_ndim numpy_newaxis numpy_nonzero numpy_percentile numpy_polyfit numpy_polyval numpy_ptp numpy_quantile numpy_r_ numpy_repeat numpy_shape numpy_size numpy_sort numpy_split numpy_std numpy_transpose numpy_var numpy_vectorize numpy_version',
         'builtins.names.numpy_random': 'numpy_random_RandomState numpy_random_beta numpy_random_binomial numpy_random_choice numpy_random_default_rng numpy_random_exponential numpy_random_gamma numpy_random_laplace numpy_random_logistic numpy_random_lognormal numpy_random_multivariate_normal numpy_random_normal numpy_random_permutation numpy_random_poisson numpy_random_rand numpy_random_randint numpy_random_randn numpy_random_random numpy_random_random_sample numpy_random_seed numpy_random_shuffle numpy_random_standard_normal numpy_random_uniform',
         'builtins.names.scipy': 'scipy_cholesky scipy_norm_cdf scipy_norm_logcdf scipy_norm_logpdf scipy_norm_pdf scipy_solve_triangular',
-        'builtins.pictures': 'd2l_torch pyplot',
+        'builtins.pictures': 'd2l_torch pyplot python_axes_3d',
         'ops.internal.alone': 'alone',
         'ops.internal.contraction': 'contraction',
         'ops.internal.convolution': 'convolution',

@@ -172,7 +172,7 @@ import matplotlib.pyplot as plt\nplt.os
 import matplotlib.pyplot as plt\nplt.imread('/etc/passwd')
 import matplotlib.pyplot as plt\nplt.figure().canvas
 import pandas as pd\npd.read_csv('x')
-import IPython\nIPython.get_ipython().system('x')
+import IPython\n1 + IPython.get_ipython().system('x')
 import jax\njax.jit(f).__wrapped__
 from typing import get_type_hints\nget_type_hints(f)
 from torch.utils.data import DataLoader\nDataLoader.__init__.__globals__

@@ -115,7 +115,29 @@ BAD = [
             "did you mean `sin`?",
         ),
     ),
-    ("import torch\ntorch", (2, 1, "unknown-name", "`torch` is a module here, not a value", None)),
+    (
+        "import torch\ntorch",
+        (
+            *(2, 1, "unknown-name", "`torch` is a module here, not a value"),
+            "`import torch as NAME` gives it another name",
+        ),
+    ),
+    *(
+        (
+            f"import {root}\nm = {path}\nm.foo(3)\nm.SGD",
+            (
+                *(2, 5, "unknown-name", f"`{path}` is a module here, not a value"),
+                f"`import {path} as NAME` gives it another name",
+            ),
+        )
+        for root, path in (
+            ("torch", "torch"),
+            ("torch.optim", "torch.optim"),
+            ("torch", "torch.nn.functional"),
+            ("jax", "jax.numpy"),
+            ("numpy", "numpy"),
+        )
+    ),
     ("x.shap", (1, 3, "bad-attribute", "no value has `shap`", "did you mean `shape`?")),
     (
         "x.zeros",

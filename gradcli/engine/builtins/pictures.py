@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gradcli.engine.ops.op import Op, constant
-from gradcli.engine.run.language.pictures import Canvas
+from gradcli.engine.ops.op import Op, constant, host
+from gradcli.engine.run.language.pictures import Canvas, axes_3d
 
 FAMILY = 360, "Plots"
 
@@ -18,4 +18,15 @@ d2l: Op = constant(
     "d2l_torch",
     Canvas("d2l"),
     "d2l's functions for plots: `plot`, `set_figsize` and `plt`, which is `matplotlib.pyplot`.",
+)
+
+python_axes_3d: Op = host(
+    "python_axes_3d",
+    lambda session, figure, **settings: axes_3d(session, figure),
+    args=("figure",),
+    any_name=True,
+    sees=False,
+    doc="`mpl_toolkits.mplot3d.Axes3D`: axes of three dimensions in a figure.",
+    source="matplotlib",
+    pure=False,
 )

@@ -32,6 +32,15 @@ SPELLINGS = {
 """Keyword names that are accepted for others."""
 
 
+def _kind(constant: Any) -> str:
+    """What the value of a built-in name is, in the words of a message; "" if it has none."""
+    if constant is REQUIRED:
+        return ""
+    kinds = {str: "a string", type(None): "None"}
+    said: str = getattr(constant, "said", "a number")
+    return kinds.get(type(constant), said)
+
+
 def signature(op: Op) -> Signature:
     """The signature of an op, for the checks before a run."""
     params = [p.removeprefix("*") for p in op.params]
@@ -65,7 +74,7 @@ def signature(op: Op) -> Signature:
         aliases=aliases,
         any_name=op.host.any_name,
         gathers=op.host.gathers,
-        constant=op.constant is not REQUIRED,
+        constant=_kind(op.constant),
         keywords=tuple(names[by_place:]),
         method=op.method,
         name=written(op.name),

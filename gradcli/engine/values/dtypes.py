@@ -12,6 +12,7 @@ class DType:
     """A dtype that a program can name. Prints as PyTorch's."""
 
     __slots__ = ("name",)
+    said = "a dtype"
 
     def __init__(self, name: str) -> None:
         self.name = name

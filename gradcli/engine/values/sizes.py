@@ -7,6 +7,7 @@ from typing import Any
 
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import NUMBERS, Data, dtype_of, joined, np
+from gradcli.engine.values.objects import Object
 from gradcli.errors import run_error
 
 Shape = tuple[int, ...]
@@ -51,8 +52,20 @@ def describe(value: Any) -> str:
         return repr(value)
     if hasattr(data, "shape"):
         return f"a tensor of shape {list(data.shape)}"
-    kind = {list: "a list", tuple: "a tuple", slice: "a slice"}.get(type(value))
+    kind = _KINDS.get(type(value)) or getattr(value, "said", None)
+    if isinstance(value, Object):
+        kind = f"a `{type(value).__name__}`"
     return kind or "a function"
+
+
+_KINDS = {
+    list: "a list",
+    tuple: "a tuple",
+    slice: "a slice",
+    dict: "a dictionary",
+    set: "a set",
+    range: "a range",
+}
 
 
 def wholes(value: Any, name: str) -> Shape:

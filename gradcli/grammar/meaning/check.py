@@ -17,6 +17,7 @@ from gradcli.grammar.meaning.names import (
     analyse,
     assigned,
     assigned_attributes,
+    dotted,
     function_scope,
     names_later,
     outer_names,
@@ -96,6 +97,15 @@ class _Expressions:
     def own_attributes(self) -> frozenset[str]:
         """Attributes that the program itself sets, such as those of its `ctx`."""
         return self.names.members.union(assigned_attributes(self.module))
+
+    @cached_property
+    def module_names(self) -> frozenset[str]:
+        """Names to which the program assigns a module."""
+        return frozenset(
+            name
+            for name, statement in self.names.once.items()
+            if modules.is_package(self.names.path(statement.value) or "")
+        )
 
     @cached_property
     def has_objects(self) -> bool:
@@ -185,10 +195,12 @@ class _Expressions:
             return
         elif self.is_module(name):
             module, _, imported = self.names.imports.get(name, name).rpartition(".")
-            message = f"`{name}` is a module here, not a value"
-            if module and not modules.is_module(f"{module}.{imported}"):
+            path = f"{module}.{imported}" if module else imported
+            if module and not modules.is_package(path):
                 message = f"`{imported}` of `{module}` is not part of the language"
-            yield Fault("unknown-name", message, *node.span)
+                yield Fault("unknown-name", message, *node.span)
+                return
+            yield _of_module(name, path, node.span)
         else:
             yield self.unknown(node, role, scope)
 
@@ -204,7 +216,7 @@ class _Expressions:
             if not self.is_behind(node.value, scope):
                 yield self.unknown_in_module(node, path)
                 return
-        yield from self.member(node)
+        yield from self.member(node, role, scope)
 
     def use(self, builtin: str, node: ast.Expr, role: str) -> Iterator[Fault]:
         """A fault if a built-in function is an operand: it can only be called or passed on."""
@@ -278,18 +290,20 @@ class _Expressions:
         found = nearest(
             name,
             known,
-            lambda n: n in own or (n in signatures and signatures[n].constant in kinds),
+            lambda n: n in own or (n in signatures and bool(signatures[n].constant) in kinds),
         )
         return Fault("unknown-name", message, *node.span, help=found)
 
     def unknown_in_module(self, node: ast.Attribute, path: str) -> Fault:
         start = node.span.end - len(node.name)
         module, _, name = path.rpartition(".")
+        if modules.is_package(path):
+            return _of_module(path, path, node.span)
         message = f"`{name}` of `{module}` is not part of the language"
         help = nearest(name, modules.names(module, self.names.signatures))
         return Fault("unknown-name", message, start, node.span.end, help=help)
 
-    def member(self, node: ast.Attribute) -> Iterator[Fault]:
+    def member(self, node: ast.Attribute, role: str, scope: Scope | None) -> Iterator[Fault]:
         name, signatures = node.name, self.names.signatures
         if name in signatures.attributes:
             return
@@ -297,9 +311,12 @@ class _Expressions:
             return
         if name in self.own_attributes or (self.has_objects and signatures.is_member(name)):
             return
+        if self.is_refused(node.value, scope):
+            return
         start = node.span.end - len(name)
         if name in signatures:
-            message = f"`{name}` is a function, not an attribute"
+            kind = "a method" if role == "call" else "an attribute"
+            message = f"`{name}` is a function, not {kind}"
             yield Fault("bad-attribute", message, start, node.span.end, help=f"write `{name}(...)`")
             return
         if self.names_later or id(node) in self.never_reached:
@@ -314,8 +331,7 @@ class _Expressions:
         signatures = self.names.signatures
         builtin = self.names.called(node, scope)
         if builtin is not None and signatures[builtin].constant:
-            message = f"`{builtin}` is a number and cannot be called"
-            yield Fault("not-callable", message, *function.span)
+            yield self.called_constant(builtin, function)
         elif builtin is not None:
             plain, _ = parted(node, signatures[builtin])
             yield from arity_faults(plain, of_builtin(signatures[builtin]))
@@ -339,13 +355,36 @@ class _Expressions:
                 return
             if method in signatures and method not in signatures.attributes:
                 yield from arity_faults(node, of_builtin(signatures[method]), method=True)
-        elif not isinstance(function, (ast.Call, ast.Index, ast.Lambda, ast.IfElse)):
+        elif isinstance(function, ast.Call):
+            if contexts.sets_mode(function, self.names, scope):
+                message = "what sets a mode gives no function; it can stand behind `with` and `@`"
+                help = "`no_grad()(f)` and `enable_grad()(f)` give the function in a mode"
+                yield Fault("not-callable", message, *function.span, help=help)
+        elif not isinstance(function, (ast.Index, ast.Lambda, ast.IfElse)):
             help = None
             number = isinstance(function, ast.Literal) and isinstance(function.value, (int, float))
             if number or isinstance(function, ast.Binary):
                 help = "for a product write `*`"
             message = f"{_kind(function)} cannot be called"
             yield Fault("not-callable", message, *function.span, help=help)
+
+    def is_refused(self, base: ast.Expr, scope: Scope | None) -> bool:
+        """True for a name of a module that is no value, which is refused where it is read."""
+        from gradcli.grammar.meaning import foreign
+
+        if not isinstance(base, ast.Name):
+            return False
+        unbound = not self.names.is_bound(base.id, scope)
+        return base.id in self.module_names or (unbound and foreign.module(base.id))
+
+    def called_constant(self, builtin: str, function: ast.Expr) -> Fault:
+        """The fault of a call of a built-in that is no function."""
+        kind, help = self.names.signatures[builtin].constant, None
+        name = ".".join(dotted(function) or (builtin,))
+        if kind == "a dtype":
+            help = f"a value is converted by `tensor(x, dtype={builtin})`"
+        message = f"`{name}` is {kind} and cannot be called"
+        return Fault("not-callable", message, *function.span, help=help)
 
     def callee(self, name: str, scope: Scope | None) -> Callee | None:
         """The signature of a top-level `def` whose name has no other meaning, or None."""
@@ -362,6 +401,12 @@ class _Expressions:
             and isinstance(statement.value, ast.Literal)
             and isinstance(statement.value.value, (int, float))
         )
+
+
+def _of_module(name: str, path: str, span: Span) -> Fault:
+    """The fault of a module that stands where a value is needed."""
+    help = f"`import {path} as NAME` gives it another name"
+    return Fault("unknown-name", f"`{name}` is a module here, not a value", *span, help=help)
 
 
 def _functions(module: ast.Module, names: Names) -> Iterator[tuple[str, Callee]]:

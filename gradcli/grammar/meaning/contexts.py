@@ -30,6 +30,12 @@ def mode(context: ast.Expr, names: Names, scope: Scope | None) -> str | None:
     return _MODES.get(name)
 
 
+def sets_mode(call: ast.Call, names: Names, scope: Scope | None) -> bool:
+    """True if a call sets whether steps are recorded, and gives None."""
+    path = names.path(call.function, scope) or ""
+    return path.rpartition(".")[2] == "set_grad_enabled" and mode(call, names, scope) is not None
+
+
 def is_once(decorator: ast.Expr) -> bool:
     """True if a decorator is `@once_differentiable`."""
     names = dotted(decorator)

@@ -11,6 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from gradcli.errors import slips
+from gradcli.ir.program import ANYTHING
 
 if TYPE_CHECKING:
     from gradcli.ir.signature import Signatures
@@ -48,6 +49,16 @@ def is_module(path: str) -> bool:
     return path in TORCH or path in _others()
 
 
+def is_package(path: str) -> bool:
+    """True if a path is that of a known module or of a package with one."""
+    inside = f"{path}."
+    return (
+        is_module(path)
+        or path in _PACKAGES
+        or any(known.startswith(inside) for known in (*TORCH, *_others()))
+    )
+
+
 def is_known(path: str) -> bool:
     """True if a module may be imported: a known one or its package, any of PyTorch's, Python's or
     of libraries common in lessons. Names of unknown modules cannot be used.
@@ -57,6 +68,7 @@ def is_known(path: str) -> bool:
     return (
         is_module(path)
         or path.partition(".")[0] in _BESIDES
+        or is_silent(f"{path}.any")
         or any(module.startswith(f"{path}.") for module in _others())
         or foreign.is_of_python(path.partition(".")[0])
     )
@@ -104,7 +116,35 @@ _PACKAGES = frozenset({"torch.utils.data", *(f"torch.{part}" for part in _PARTS)
 def of_library(path: str) -> str:
     """The path under which the library has a member that several modules export."""
     module, _, name = path.rpartition(".")
+    if is_silent(path):
+        return ANYTHING
     return f"{_ALIKE[module]}.{name}" if module in _ALIKE else path
+
+
+_SILENT = frozenset(
+    {
+        *(
+            "IPython",
+            "ipywidgets",
+            "seaborn",
+            "graphviz",
+            "torchviz",
+            "plotly",
+            "matplotlib_inline",
+        ),
+        *(f"matplotlib.{part}" for part in ("animation", "colors", "dates", "font_manager")),
+        *(f"matplotlib.{part}" for part in ("gridspec", "lines", "patches", "rcParams", "ticker")),
+        *("matplotlib.collections", "mpl_toolkits.axes_grid1", "get_ipython"),
+    }
+)
+"""Libraries and modules that only show things."""
+
+
+def is_silent(path: str) -> bool:
+    """True if a path is in a library that only shows things."""
+    root, _, rest = path.partition(".")
+    part = f"{root}.{rest.partition('.')[0]}"
+    return part in _SILENT or (root in _SILENT and (bool(rest) or root == "get_ipython"))
 
 
 _ALIKE = {"tqdm.auto": "tqdm", "tqdm.notebook": "tqdm", "torch.nn.modules": "torch.nn"}
@@ -134,6 +174,8 @@ def methods(paths: Iterable[str]) -> Iterator[str]:
     """Methods of the imported libraries' objects that share a built-in's name."""
     if any(path.startswith(("matplotlib", "d2l")) for path in paths):
         yield from ("scatter", "fill", "flatten", "ravel")
+    if any(of_library(path) == ANYTHING or is_silent(f"{path}.any") for path in paths):
+        yield from ("fill", "map", "scatter", "trace", "view")
     if any(path in ("collections", "collections.Counter") for path in paths):
         yield "subtract"
 
@@ -162,6 +204,7 @@ _ARRAYS = frozenset({"numpy", "jax.numpy", "autograd.numpy"})
 _RENAMED = {
     "torch.__version__": "torch_version",
     "torch.int": "int32",
+    "torch.compile": "jit",
     "functorch.hessian": "func_hessian",
     "math.degrees": "rad2deg",
     "math.fabs": "abs",
@@ -199,11 +242,14 @@ _TYPING = """
 
 _NAMES = {
     "torch.utils.checkpoint": "checkpoint",
+    "torch.jit": "script=jit",
     "d2l": "torch=d2l_torch",
     "d2l.torch": "plt=pyplot",
-    "matplotlib": "pyplot pylab=pyplot use=python_warnings_nothing",
+    "matplotlib": """
+        pyplot cm=pyplot pylab=pyplot rc=python_warnings_nothing use=python_warnings_nothing
+        """,
     "matplotlib.pyplot": "cm=pyplot style=pyplot",
-    "mpl_toolkits.mplot3d": "Axes3D=pyplot",
+    "mpl_toolkits.mplot3d": "Axes3D=python_axes_3d",
     "warnings": "filterwarnings=python_warnings_nothing simplefilter=python_warnings_nothing",
     "functools": "partial=python_functools_partial reduce=python_functools_reduce",
     "itertools": """

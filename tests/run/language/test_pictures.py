@@ -121,3 +121,174 @@ def test_plots_that_cannot_be_drawn(cli, tmp_path, monkeypatch, given, said):
     status, out, err = cli("run", "x ** 2", *given, "--plots", tmp_path / "p")
     assert (status in (2, 3), out) == (True, "")
     assert said in err
+
+
+SHOWN = {
+    "matplotlib": """
+import matplotlib
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+from matplotlib import cm
+from matplotlib.animation import FuncAnimation
+from matplotlib.colors import ListedColormap
+from matplotlib.ticker import MaxNLocator
+import matplotlib.patches as patches
+matplotlib.use("Agg")
+matplotlib.rcParams["font.size"] = 3
+plt.rcParams.update({"font.size": 12})
+x = linspace(0, 1, 5)
+fig, ax = plt.subplots(2, 2, figsize=(8, 6), sharex=True)
+ax[0, 1].plot(x, x ** 2, "r--", label="$x^2$", lw=2)
+for a in ax.flat:
+    a.set_title("t")
+for i, a in enumerate(ax.flatten()):
+    a.set_xlabel(f"x{i}")
+for row in ax:
+    for a in row:
+        a.spines["top"].set_visible(False)
+(ax1, ax2), (ax3, ax4) = ax
+with plt.style.context("dark_background"):
+    plt.plot(x)
+ax1.xaxis.set_major_locator(plt.MaxNLocator(5))
+ax1.xaxis.set_major_locator(MaxNLocator(5))
+ax1.add_patch(patches.Rectangle((0, 0), 1, 1))
+plt.text(0.5, 0.5, "hi", transform=ax1.transAxes)
+colours = ListedColormap(["r", "b"])
+animation = FuncAnimation(fig, lambda i: None, frames=3)
+animation.save("a.gif")
+cm.viridis(0.5)
+print(x.sum().item())
+""",
+    "mpl_toolkits": """
+import matplotlib.pyplot as plt
+from mpl_toolkits.mplot3d import Axes3D
+from mpl_toolkits import mplot3d
+from mpl_toolkits.axes_grid1 import make_axes_locatable
+fig = plt.figure()
+ax = Axes3D(fig)
+ax.plot_surface(zeros(2, 2), zeros(2, 2), zeros(2, 2), cmap=plt.cm.viridis)
+ax.zaxis.set_major_locator(plt.MaxNLocator(3))
+cax = make_axes_locatable(ax).append_axes("right", size="5%")
+print(2.5)
+""",
+    "IPython": """
+from IPython.display import display, HTML, clear_output
+from IPython import display as shown
+import IPython
+get_ipython().run_line_magic("matplotlib", "inline")
+IPython.display.set_matplotlib_formats("svg")
+shown.clear_output(wait=True)
+display(tensor(1.0))
+display(HTML("<b>"), metadata={})
+clear_output()
+print(2.5)
+""",
+    "seaborn": """
+import seaborn as sns
+import seaborn
+sns.set_theme(style="darkgrid")
+sns.set()
+palette = sns.color_palette("husl", 8)
+first = palette[0]
+ax = sns.lineplot(x=[1, 2], y=[3, 4], color=first)
+ax.set(xlabel="a")
+with sns.axes_style("white"):
+    g = sns.FacetGrid([1], col="a")
+    g.map(sns.histplot, "a").add_legend()
+for a in g.axes.flat:
+    a.set_title("t")
+g.axes[0].title = "a"
+g.axes["a"] = 3
+print(2.5)
+""",
+    "graphviz": """
+from graphviz import Digraph
+import graphviz
+dot = Digraph(format="svg", graph_attr={"rankdir": "LR"})
+dot.node("a", label="x")
+dot.edge("a", "b")
+with dot.subgraph(name="c") as c:
+    c.node("d")
+dot.body.append("x")
+dot.render("a", view=True)
+graphviz.Source("digraph {}").view()
+print(2.5)
+""",
+    "torchviz": """
+from torchviz import make_dot
+x = tensor(1.0, requires_grad=True)
+make_dot(x * 2, params={"x": x}).render("a")
+print(2.5)
+""",
+    "plotly": """
+import plotly.express as px
+import plotly.graph_objects as go
+fig = px.scatter(x=[1], y=[2], color_discrete_sequence=px.colors.qualitative.Plotly[:2])
+fig.update_layout(title="a").show()
+go.Figure(data=[go.Scatter(x=[1], y=[2])]).show()
+print(2.5)
+""",
+    "ipywidgets": """
+import ipywidgets as widgets
+from ipywidgets import interact
+slider = widgets.FloatSlider(value=1, min=0, max=2)
+@interact(x=(0, 3))
+def f(x=1):
+    return x
+@interact
+def g(x=1):
+    return x
+print(f(2) + g(0.5))
+""",
+}
+
+
+@pytest.mark.parametrize("library", SHOWN)
+def test_what_only_shows_is_left_out_with_one_note(library):
+    printed = []
+    done = load(SHOWN[library]).run(options=Options(echo=printed.append))
+    assert printed == ["2.5\n"]
+    assert [warning.code for warning in done.warnings] == ["plots-left-out"]
+    assert not [d for d in load(SHOWN[library]).check({}).findings if d.severity == "error"]
+
+
+def test_progress_bars_are_left_out():
+    text = """
+import tqdm
+from tqdm import tqdm as bar, trange, tqdm_notebook
+from tqdm.auto import tqdm as auto
+total = 0
+for i in bar(range(3), desc="a", leave=False):
+    total += i
+for i in trange(3):
+    total += i
+for i in tqdm.tqdm([1, 2]):
+    total += i
+for i in tqdm_notebook([1, 2]):
+    total += i
+with auto(total=3) as shown:
+    shown.update(1)
+    shown.set_postfix(loss=1.0)
+auto.write("x")
+total
+"""
+    done = load(text).run()
+    assert (done.result, done.warnings) == (12, ())
+
+
+@pytest.mark.parametrize(
+    "use", ["x = ax + 1.0", "sin(ax)", "tensor([ax])", "if ax > 0: pass", "x = zeros(3)[ax]"]
+)
+@pytest.mark.parametrize(
+    "made",
+    [
+        "import matplotlib.pyplot as plt\nax = plt.gca().get_xlim()",
+        "import seaborn\nax = seaborn.lineplot()",
+    ],
+)
+def test_what_is_left_out_is_no_number(made, use):
+    with pytest.raises(GradError) as caught:
+        load(f"{made}\n{use}\n").run()
+    found = caught.value.diagnostics[0]
+    assert found.code in ("wrong-type", "bad-index", "bad-operand")
+    assert "a plot" in found.message or "`LeftOut`" in found.message

@@ -52,8 +52,8 @@ class FakeSignatures:
             signature("range", ("start", "stop", "step"), 1, method=False),
             signature("grad", ("f", "argnums"), 1, method=False),
             signature("maximum", ("x", "y")),
-            signature("pi", (), constant=True, method=False),
-            signature("e", (), constant=True, method=False),
+            signature("pi", (), constant="a number", method=False),
+            signature("e", (), constant="a number", method=False),
         ]
         self._table = {entry.name: entry for entry in table}
 

@@ -44,18 +44,19 @@ jax_vmap: Op = host(
     keeps=True,
 )
 
+
+def _jit(session: Any, function: Any, **options: Any) -> Any:
+    """The function; without one, as in `@jit(static_argnums=0)`, a decorator that gives it."""
+    return (lambda decorated: decorated) if function is None else function
+
+
 jit: Op = host(
     "jit",
-    lambda session, function, **options: function,
-    args=("fun",),
-    params={
-        "static_argnums": None,
-        "static_argnames": None,
-        "donate_argnums": None,
-        "backend": None,
-        "inline": False,
-    },
-    doc="The function itself: `jax.jit`, `torch.compile`. Programs are compiled where that pays.",
+    _jit,
+    args=("fun=None",),
+    any_name=True,
+    doc="The function itself, whatever the settings: `jax.jit`, `torch.compile`, "
+    "`torch.jit.script`. Programs are compiled where that pays.",
     source="JAX: jit",
     keeps=True,
 )

@@ -69,11 +69,20 @@ class Pieces:
             value: Any = operand.value
             return ast.Constant(value, **self.at(operand.span))
         if isinstance(operand, ir.Imported):
-            return self.ask("@imported", operand.span, [self.constant(operand.path, operand.span)])
+            return self.imported(operand)
         if ops[operand.name].constant is REQUIRED:
             return self.ask("@builtin", operand.span, [self.constant(operand.name, operand.span)])
         self.constants.add(operand.name)
         return self.name(f"@constant {operand.name}", operand.span)
+
+    def imported(self, operand: ir.Imported) -> ast.expr:
+        """An expression that reads a member of the library; a silent one is told its place."""
+        span = operand.span
+        given = [self.constant(operand.path, span)]
+        if operand.path != ir.ANYTHING:
+            return self.ask("@imported", span, given)
+        given += [self.constant(span.start, span), self.constant(span.end, span)]
+        return self.ask("@silent", span, given)
 
     def store(self, name: str, value: ast.expr, span: Span) -> ast.stmt:
         """Put a value into a variable."""

@@ -32,7 +32,7 @@ from gradcli.errors import (
     run_error,
 )
 from gradcli.ir import program as ir
-from gradcli.source import Source
+from gradcli.source import Source, Span
 
 if TYPE_CHECKING:
     from gradcli.engine.run.execution.observe import Observer
@@ -243,6 +243,14 @@ def imported(session: Session, path: str) -> Any:
     return session.functions[path]
 
 
+def _silent(session: Session, path: str, start: int, end: int) -> Any:
+    """A member of a library that only shows things, with one note about the first."""
+    from gradcli.engine.run.language.pictures import leave_out
+
+    leave_out(session.output, Site(Span(start, end), ""))
+    return imported(session, path)
+
+
 @cache
 def _of_library(file: str) -> Main:
     """The main function of a file of the library, which has no places in the program."""
@@ -382,6 +390,7 @@ _PROVIDED: dict[str, Any] = {
     "@through": _through,
     "@assertion": _assertion,
     "@imported": imported,
+    "@silent": _silent,
     "@super": _super,
     "@exception": Exception,
     "@deep": DepthError,

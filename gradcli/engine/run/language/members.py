@@ -310,6 +310,23 @@ def _drawn(draw: str, *defaults: float) -> Member:
     return method
 
 
+_LARGEST = {"float64": 2**53, "float32": 2**24, "float16": 2**11, "bool": 1}
+"""The largest int that `random_` draws for a dtype without bounds; of the ints it is their own."""
+
+
+def _random_(session: Session, site: Site | None, x: Tensor, *bounds: Any) -> Tensor:
+    """`x.random_(low, high)`: replace the elements by random ints from low to below high."""
+    low, high = 0, _LARGEST.get(x.dtype, 0) + 1
+    if high == 1:
+        high = int(np.iinfo(x.dtype).max)
+    if bounds:
+        low, high = (whole(value, "random_") for value in (0, *bounds)[-2:])
+    if low >= high or len(bounds) > 2:
+        raise run_error("bad-argument", f"`random_` draws from low to below high, got {bounds}")
+    found = session.random.generator.integers(low, high, x.shape)
+    return _fill_(session, site, x, Tensor(converted(plain(np.asarray(found)), x.dtype)))
+
+
 def _out(session: Evaluator, site: Site | None, x: Tensor, value: Any) -> Tensor:
     """Write the result of an operation into the tensor `x` by `out=x`."""
     value = session.tensor(value)
@@ -389,6 +406,7 @@ _TENSOR: tuple[dict[str, Member], dict[str, Member]] = (
         "out=": _out,
         "uniform_": _drawn("uniform", 0.0, 1.0),
         "normal_": _drawn("normal", 0.0, 1.0),
+        "random_": _random_,
         "zero_grad": _zero_grad,
         "retain_grad": autograd.retain_grad,
         "register_hook": hooks.register_hook,

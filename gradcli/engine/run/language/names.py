@@ -14,7 +14,7 @@ OF_OBJECTS = frozenset(
 """Attributes of all objects, classes, exceptions and properties."""
 
 
-_MODULES = ("torch.", "collections.", "argparse.", "contextlib.", "tqdm.", "warnings.")
+_MODULES = ("torch.", "collections.", "argparse.", "contextlib.", "silent.", "tqdm.", "warnings.")
 """Modules that the library has parts of."""
 
 

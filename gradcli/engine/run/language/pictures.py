@@ -9,7 +9,7 @@ from typing import Any
 
 from gradcli.engine.run.code.naming import kind_of
 from gradcli.engine.run.session.evaluator import Evaluator
-from gradcli.engine.run.session.state import Session
+from gradcli.engine.run.session.state import Output, Session
 from gradcli.engine.tape.graph import Site
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.carrier import data_of
@@ -27,7 +27,9 @@ _COLOURS = frozenset(
 )
 """Scales of colours, which are functions of numbers, too."""
 
-_PARTS = frozenset({"cm", "plt", "spines", "style", "xaxis", "yaxis"})
+_PARTS = frozenset(
+    {"cm", "plt", "spines", "style", "transAxes", "transData", "xaxis", "yaxis", "zaxis"}
+)
 """Attributes that have methods of their own."""
 
 NAMES = frozenset(
@@ -56,6 +58,13 @@ NAMES = frozenset(
         *("suptitle", "table", "text", "tick_params", "ticklabel_format", "tight_layout"),
         *("title", "tricontour", "tricontourf", "twinx", "twiny", "use", "view_init"),
         *("violinplot", "vlines", "xlabel", "xlim", "xscale", "xticks", "ylabel", "ylim"),
+        *("add_artist", "add_collection", "add_patch", "bar3d", "contour3D", "context"),
+        *("contourf3D", "get_position", "get_xticklabels", "get_yticklabels", "inset_axes"),
+        *("plot3D", "plot_date", "scatter3D", "secondary_xaxis", "secondary_yaxis", "set_bounds"),
+        *("set_major_formatter", "set_major_locator", "set_markersize", "set_minor_locator"),
+        *("set_prop_cycle", "set_zorder", "set_zticks", "spy", "stairs", "subplot2grid"),
+        *("supxlabel", "supylabel", "xkcd", "Circle", "FixedLocator", "Line2D", "MaxNLocator"),
+        *("MultipleLocator", "Normalize", "Polygon", "Rectangle", "transAxes", "transData"),
         *("yscale", "yticks", "get_lines", "get_texts", "set_fontsize", "set_rotation"),
     }
 )
@@ -105,16 +114,32 @@ class Grid(tuple[Any, ...]):
         return Grid(one for row in self for one in (row if isinstance(row, Grid) else (row,)))
 
 
+def leave_out(output: Output, site: Site | None) -> None:
+    """Note once in a run that what a program shows is left out."""
+    help = "`--plots DIR` draws those of matplotlib into files; the numbers are printed"
+    output.warn("plots-left-out", "plots are left out", help, site)
+
+
 def _call(name: str) -> Callable[..., Any]:
     def call(session: Session, site: Site | None, canvas: Canvas, *args: Any, **named: Any) -> Any:
         if session.output.plots is None:
-            help = "`--plots DIR` draws them into files; the numbers are printed"
-            session.output.warn("plots-left-out", "plots are left out", help, site)
+            leave_out(session.output, site)
             return _left_out(name, args, named)
         given = [*map(_given, args)], {key: _given(value) for key, value in named.items()}
         return _value(session.output.plots.call(canvas.drawn, name, *given))
 
     return call
+
+
+def axes_3d(session: Session, figure: Canvas) -> Any:
+    """`Axes3D(figure)`: axes of three dimensions in it."""
+    return _call("add_subplot")(session, None, figure, projection="3d")
+
+
+def _context(session: Session, site: Site | None, canvas: Canvas, *names: Any) -> Canvas:
+    """`style.context(name)`: the style, which stays after the block."""
+    _call("use")(session, site, canvas, *names)
+    return Canvas()
 
 
 def _get(name: str) -> Callable[..., Any]:
@@ -201,7 +226,12 @@ def _canvases(count: int) -> Iterable[Canvas]:
 
 Canvas._members = (
     {"rcParams": _settings, **{name: _get(name) for name in _PARTS | _COLOURS}},
-    {name: _call(name) for name in NAMES - _PARTS - {"rcParams"}},
+    {
+        **{name: _call(name) for name in NAMES - _PARTS - {"rcParams"}},
+        "context": _context,
+        "__enter__": lambda session, site, canvas: canvas,
+        "__exit__": lambda session, site, canvas, *how: None,
+    },
 )
 Grid._members = (
     {"flat": lambda grid: grid.flat},

@@ -263,7 +263,7 @@ def _not_constant(what: str, expression: ast.Expr, names: Names, source: Source)
         message = f"`{node.id}` has no value here: the value of {what} is a constant expression"
         if called:
             message = f"`{node.id}` is called and never defined"
-        alike = (n for n in signatures.names() if signatures[n].constant != called)
+        alike = (n for n in signatures.names() if bool(signatures[n].constant) != called)
         help = nearest(node.id, alike if called else (*alike, *_WORDS))
         return Diagnostic("bad-input", message, source, node.span, help=help)
     message = f"the value of {what} must be a constant expression"

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from gradcli.engine.report.details import details
+from gradcli.engine.report.leaves import tensor_names
 from gradcli.engine.report.values import plain_value
 from gradcli.engine.tape.graph import Node, NodeOfOp, Site, Watchpoint
 from gradcli.engine.tape.tensor import AccumulateGrad, OpNode, Tensor
@@ -36,7 +37,7 @@ def recorded_graph(
     """
     inputs = _below(_standing_for(root))
     ids = {node: i for i, node in enumerate(sorted(inputs, key=lambda node: -node.seq))}
-    names = {id(value): name for name, value in values.items() if isinstance(value, Tensor)}
+    names = tensor_names(values)
     texts = _Texts(source)
     heads: dict[Any, int] = {}
     nodes = []

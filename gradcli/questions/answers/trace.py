@@ -11,6 +11,7 @@ from gradcli.engine.autodiff.backward import find_all_cotangents
 from gradcli.engine.autodiff.forward import tangents
 from gradcli.engine.autodiff.linearize import zeros
 from gradcli.engine.autodiff.paths import age, reachable
+from gradcli.engine.report.leaves import tensor_names
 from gradcli.engine.report.partials import Result, partials, recorded_like, recorded_value
 from gradcli.engine.report.values import plain_value
 from gradcli.engine.run.execution.trace_steps import Around, Step, Steps
@@ -172,6 +173,7 @@ class _Rows:
         points = [run.node(name) for name in run.names]
         order = sorted(reachable([root, *points]), key=age)
         self._values = _not_kept(order)
+        self._of_tensors = tensor_names(run.done.values)
         self._sort((root, run.output.index), order)
         self._ids = self._named()
 
@@ -235,10 +237,8 @@ class _Rows:
 
     def _variable(self, result: Result) -> str:
         node, _ = result
-        if isinstance(node, AccumulateGrad) and node.variable is not None:
-            for name, value in self._run.done.values.items():
-                if value is node.variable:
-                    return name
+        if isinstance(node, AccumulateGrad) and id(node.variable) in self._of_tensors:
+            return self._of_tensors[id(node.variable)]
         if isinstance(node, (Watchpoint, AccumulateGrad)):
             points = self._run.done.session.watched.nodes
             return next((name for name in self._run.names if points[name] is node), "")

@@ -314,8 +314,7 @@ def _attribute(session: Any, value: Any, name: Any) -> tuple[bool, Any]:
     from gradcli.engine.run.session import exceptions
     from gradcli.errors import RunError
 
-    if type(name) is not str:
-        raise run_error("wrong-type", f"the name of an attribute is a string, got {describe(name)}")
+    attributes.check_name(name)
     try:
         return True, attributes.get(session, value, name)
     except RunError as error:

@@ -7,7 +7,7 @@ from typing import Any
 from gradcli.engine.ops.op import Op, host
 from gradcli.engine.run.code.naming import kind_of
 from gradcli.engine.run.derivatives import autograd
-from gradcli.engine.run.language.attributes import put
+from gradcli.engine.run.language import attributes
 from gradcli.engine.tape.tensor import Tensor, array_of, shared, truth
 from gradcli.errors import run_error
 
@@ -41,9 +41,15 @@ parameter: Op = host(
     pure=False,
 )
 
+
+def _put(session: Any, value: Any, name: Any, new: Any) -> None:
+    attributes.check_name(name)
+    attributes.put(session, value, name, new)
+
+
 setattr_: Op = host(
     "setattr",
-    put,
+    _put,
     args=("value", "name", "new"),
     infer=lambda known, value, name, new: known.constant(None),
     keeps=True,

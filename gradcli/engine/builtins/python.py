@@ -441,6 +441,10 @@ def names_in(value: Any) -> set[str]:
             names.add(name)
             if ops[name].memory.inplace:
                 names.add(f"{name}_")
+    if isinstance(value, (Object, type)):
+        from gradcli.engine.run.session.classes import names_of as names_of_object
+
+        names.update(names_of_object(value))
     return names
 
 

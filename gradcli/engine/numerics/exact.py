@@ -7,8 +7,8 @@ from typing import Any
 
 from gradcli.engine.numerics import ieee
 from gradcli.engine.numerics.ufunc import Function, alike, integral, one_call, real, ufunc
-from gradcli.engine.values.data import INT64_MAX, INT64_MIN, Data, np, plain
-from gradcli.engine.values.sizes import number
+from gradcli.engine.values.data import INT64_MAX, INT64_MIN, Data, np, plain, shape_of
+from gradcli.engine.values.sizes import broadcast, number
 from gradcli.errors import run_error
 
 __all__ = [
@@ -163,6 +163,7 @@ def div(x: Data, y: Data, rounding_mode: str | None = None) -> Data:
 def floor_divide(x: Data, y: Data) -> Data:
     """Quotient x / y rounded down."""
     if integral(x, y):
+        broadcast(shape_of(x), shape_of(y))  # of other shapes nothing is said about zeros
         _refuse_zero(y, "division")
         if np.any(np.logical_and(np.equal(x, INT64_MIN), np.equal(y, -1))):
             raise ieee.overflow()

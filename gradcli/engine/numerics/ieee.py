@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 from gradcli.engine.values.conversion import no_int
 from gradcli.engine.values.data import INT64_MAX, INT64_MIN
 from gradcli.engine.values.sizes import describe, number
+from gradcli.engine.values.sizes import whole as an_int
 from gradcli.errors import RunError, run_error
 
 Num: TypeAlias = Any
@@ -216,7 +217,7 @@ def trunc(x: Num) -> Num:
 
 def within(decimals: int | None) -> int:
     """The decimals to round to, as many as a float or an int may have."""
-    return min(max(decimals or 0, -400), 400)
+    return min(max(0 if decimals is None else an_int(decimals, "decimals"), -400), 400)
 
 
 def round_even(x: Num, decimals: int | None = None) -> Num:

@@ -69,16 +69,13 @@ def rehearsed(
     beginning = ir.Program(program.source, start, *named, result, program.output, program.watchable)
     session = Session(watched=WatchedNames(frozenset(varying)), random=RandomNumbers(0))
     try:
-        _, value = Executable(beginning).run(session, inputs, _Short())
+        _, found = Executable(beginning).run(session, inputs, _Short())
+        value = session.tensor(found)
     except GradError as error:
         return _of_the_tape(error)
     except _Enough:
         return None
-    return (
-        None
-        if result is None
-        else _slope(session.watched.nodes.values(), session.tensor(value), result.span)
-    )
+    return None if result is None else _slope(session.watched.nodes.values(), value, result.span)
 
 
 def _slope(points: Collection[Node], value: Any, span: Span) -> Diagnostic | None:

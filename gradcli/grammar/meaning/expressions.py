@@ -382,7 +382,7 @@ class Expressions(Displays):
             callee: ir.Operand = ir.Builtin(builtin, function.span)
         elif isinstance(function, ast.Attribute) and not self.is_imported(function):
             receiver = self.expression(function.value)
-            if self.is_operation(function):
+            if function.name in self.names.signatures and self.is_operation(function):
                 callee, before = ir.Builtin(function.name, function.span), (receiver,)
             else:
                 callee, method = receiver, receiver

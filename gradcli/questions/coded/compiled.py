@@ -29,7 +29,7 @@ from gradcli.engine.compile.walk import values
 from gradcli.engine.run.execution.inputs import check_complete, check_names
 from gradcli.engine.run.session.state import RandomNumbers
 from gradcli.engine.tape.tensor import Tensor
-from gradcli.engine.values.data import NUMBERS, np
+from gradcli.engine.values.data import NUMBERS, Quiet, np
 from gradcli.engine.values.limits import Reached, meter
 from gradcli.errors import Diagnostic, GradError, LimitError
 from gradcli.questions.asked.limited import Limited
@@ -397,7 +397,7 @@ def tried(loaded: Loaded, request: Request, make: Callable[[], Code]) -> Code | 
     check_names(request.inputs, loaded.program)
     check_complete(request.inputs, loaded.program)
     try:
-        with Uncollected():
+        with Uncollected(), Quiet():
             return make()
     except NotCompilable as error:
         source = None if error.span is None else loaded.source

@@ -66,7 +66,8 @@ def _int_between(random: RandomNumbers, a: Any, b: Any) -> int:
 
 
 def _of_range(random: RandomNumbers, start: Any, stop: Any, step: Any) -> int:
-    bounds = [whole(n, "randrange") for n in (start, stop, step) if n is not None]
+    further = [whole(n, "randrange") for n in (stop, step) if n is not None]
+    bounds = [whole(start, "start"), *further]
     if len(bounds) == 3 and bounds[2] == 0:
         raise run_error("bad-argument", "the step of `randrange` cannot be 0", raises=ValueError)
     found = range(*bounds)

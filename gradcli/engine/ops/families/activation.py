@@ -12,6 +12,7 @@ from gradcli.engine.ops.families.along import floats
 from gradcli.engine.ops.op import REQUIRED, Op, Sample, bad, composite, elementwise, known, sample
 from gradcli.engine.ops.promotion import counted, floating
 from gradcli.engine.values.carrier import Carrier
+from gradcli.engine.values.conversion import whole
 from gradcli.engine.values.data import Data, dtype_of, is_floating, np, shape_of
 from gradcli.engine.values.sizes import axis, number
 from gradcli.errors import run_error
@@ -70,7 +71,7 @@ relu6: Op = elementwise(
 
 def _ends(x: Any, low: Any, high: Any) -> tuple[Any, Any]:
     """The bounds as numbers of x: of ints cut off."""
-    return (low, high) if is_floating(x) else (int(low), int(high))
+    return (low, high) if is_floating(x) else (whole(low), whole(high))
 
 
 hardtanh: Op = elementwise(

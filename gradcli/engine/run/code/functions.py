@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from types import FunctionType
+from types import FunctionType, MethodType
 from typing import Any
 
 from gradcli.engine.run.code.naming import kind_of
@@ -42,24 +42,29 @@ def misfit(function: Any, count: int, keywords: Mapping[str, Any] = NO_KEYWORDS)
     """A text about the parameters of a function of the program if a call does not fit them; None if
     it fits, or if the program did not write the function.
     """
+    name = getattr(function, "__name__", "")
+    taken = isinstance(function, (type, MethodType))  # the first argument: the object
+    function = getattr(function, "__init__" if isinstance(function, type) else "__func__", function)
+    if function is object.__init__:
+        return f"`{name}` takes 0 arguments" if count or keywords else None
     if type(function) is not FunctionType or function.__code__.co_filename != FILENAME:
         return None
     code = function.__code__
-    names = code.co_varnames[: code.co_argcount]
+    names = code.co_varnames[taken : code.co_argcount]
     named = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
     defaults = len(function.__defaults__ or ())
     twice = [name for name in keywords if name in names[:count]]
     if twice:
-        return f"`{function.__name__}` gets its argument `{twice[0]}` by position and by name"
+        return f"`{name}` gets its argument `{twice[0]}` by position and by name"
     unknown = [name for name in keywords if name not in (*names[count:], *named)]
     if unknown and not code.co_flags & _ANY_NAME:
-        return f"`{function.__name__}` has no parameter `{unknown[0]}` for an argument by name"
+        return f"`{name}` has no parameter `{unknown[0]}` for an argument by name"
     needed = [n for n in names[count : len(names) - defaults] if n not in keywords]
     needed += [n for n in named if n not in (*keywords, *(function.__kwdefaults__ or ()))]
     if not needed and (count <= len(names) or code.co_flags & _ANY_NUMBER):
         return None
     least = f"{len(names) - defaults} to " if defaults else ""
-    return f"`{function.__name__}` takes {least}{counted(len(names), 'argument')}"
+    return f"`{name}` takes {least}{counted(len(names), 'argument')}"
 
 
 def wrong_function(

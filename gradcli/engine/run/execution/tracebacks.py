@@ -135,10 +135,12 @@ def _known(
     if isinstance(error, RuntimeError) and "changed size" in str(error):
         message = "the dictionary or set is changed during iteration"
         return run_error("bad-argument", message, help="iterate over `list(...)` of it")
-    if isinstance(error, TypeError) and called:
-        from gradcli.engine.run.session.classes import arguments
+    if isinstance(error, TypeError):
+        from gradcli.engine.run.session.classes import misfit_within
 
-        return _wrong_call(frame, span, program) or arguments(error)
+        wrong = _wrong_call(frame, span, program) if called else None
+        if (found := wrong or misfit_within(error)) is not None:
+            return found
     if isinstance(error, (TypeError, ValueError)):
         from gradcli.engine.run.session.classes import returned
 

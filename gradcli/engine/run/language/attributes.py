@@ -16,6 +16,7 @@ from gradcli.engine.run.session.state import Session
 from gradcli.engine.tape.graph import Site
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.objects import Object
+from gradcli.engine.values.sizes import describe
 from gradcli.errors import run_error
 
 
@@ -42,6 +43,13 @@ def get(session: Evaluator, value: Any, name: str) -> Any:
     if isinstance(value, (Object, type, super, property)):
         return classes.get(value, name)
     return members.get(session, value, name)
+
+
+def check_name(name: Any) -> None:
+    """Refuse a computed name of an attribute that is no string."""
+    if type(name) is not str:
+        message = f"the name of an attribute is a string, got {describe(name)}"
+        raise run_error("wrong-type", message)
 
 
 def put(session: Evaluator, value: Any, name: str, new: Any) -> None:

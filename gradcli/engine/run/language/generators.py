@@ -40,10 +40,12 @@ def drawn(rng: Any, name: str, args: Any, keywords: Any) -> Any:
     try:
         found = function(*given, **named)
     except (TypeError, ValueError, ArithmeticError, LookupError) as error:
-        raise run_error(
-            "bad-argument", f"`{name}` cannot draw: {error}", raises=ValueError
-        ) from None
-    return Tensor(plain(found)) if isinstance(found, np.ndarray) else plain(np.asarray(found))
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise run_error("bad-argument", f"`{name}` cannot draw: {error}", raises=kind) from None
+    made = np.asarray(found)
+    if made.dtype.kind not in "biuf":  # a choice of texts
+        return made.tolist()
+    return Tensor(plain(made)) if isinstance(found, np.ndarray) else plain(made)
 
 
 def shuffled(rng: Any, value: Any) -> None:

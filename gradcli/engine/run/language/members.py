@@ -15,7 +15,7 @@ from gradcli.engine.run.derivatives import autograd, hooks
 from gradcli.engine.run.derivatives.edges import NAMES as EDGE
 from gradcli.engine.run.derivatives.hooks import Handle
 from gradcli.engine.run.derivatives.own import OWN_NAMES
-from gradcli.engine.run.fast.call import by_name, do_op
+from gradcli.engine.run.fast.call import by_name, do_op, twin_by_name
 from gradcli.engine.run.language import casts
 from gradcli.engine.run.language.operators import same
 from gradcli.engine.run.session import tensor_methods
@@ -89,13 +89,15 @@ def call(
             if inside.tb_next is not None or not (type(value) is list or type(value) in _OF_PYTHON):
                 raise
             raise run_error("wrong-type", f"`{name}`: {error}") from None  # by Python's own method
-    if table is not None and name == "grad_fn":
+    if name == "grad_fn" and isinstance(value, Tensor):
         return autograd.pulled(session, _node(value), *args)
     if table is not None and name in table[0]:
         message = f"`{name}` of {kind_of(value)} is no method"
         raise run_error("not-callable", message, help=f"write `.{name}` without parentheses")
     if ops.is_method(name) and type(value) not in _OF_PYTHON:
         return by_name(ops[name], site)(session, value, *args, **keywords)
+    if name.endswith("_") and ops.is_method(name[:-1]) and type(value) not in _OF_PYTHON:
+        return twin_by_name(ops[name[:-1]], site)(session, value, *args, **keywords)
     raise _unknown(value, name)
 
 
@@ -289,9 +291,20 @@ def _set_data(session: Evaluator, x: Tensor, value: Any) -> None:
     x.version = shared(value)
 
 
-def _fill_(session: Evaluator, site: Site | None, x: Tensor, value: Any) -> Tensor:
-    args = [session.tensor(value, site)]
-    return apply_inplace(ops.fill, x, args, {}, site, recording=session.recording)
+def _filling(name: str) -> Member:
+    """`x.fill_(value)` or `x.copy_(value)`: the value, or that of another tensor, everywhere."""
+
+    def method(session: Evaluator, site: Site | None, x: Tensor, value: Any) -> Tensor:
+        made = session.tensor(value, site)
+        if not isinstance(made, Tensor) and type(made) not in NUMBERS:
+            message = f"`{name}` needs a number or tensor, got {kind_of(value)}"
+            raise run_error("wrong-type", message)
+        return apply_inplace(ops.fill, x, [made], {}, site, recording=session.recording)
+
+    return method
+
+
+_fill_: Callable[..., Tensor] = _filling("fill_")
 
 
 def _drawn(draw: str, *defaults: float) -> Member:
@@ -302,7 +315,7 @@ def _drawn(draw: str, *defaults: float) -> Member:
         params = [*first, *defaults[len(first) :]]
         try:
             found = getattr(session.random.generator, draw)(*params, x.shape)
-        except ValueError as error:
+        except (ValueError, OverflowError) as error:
             raise run_error("bad-argument", f"`{draw}_` cannot draw: {error}") from None
         made = Tensor(converted(plain(np.asarray(found)), x.dtype))
         return _fill_(session, site, x, made)
@@ -402,7 +415,7 @@ _TENSOR: tuple[dict[str, Member], dict[str, Member]] = (
             ops.fill, x, [0], {}, site, recording=session.recording
         ),
         "fill_": _fill_,
-        "copy_": _fill_,
+        "copy_": _filling("copy_"),
         "out=": _out,
         "uniform_": _drawn("uniform", 0.0, 1.0),
         "normal_": _drawn("normal", 0.0, 1.0),
@@ -538,10 +551,11 @@ def _position(session: Evaluator, items: Any, item: Any, absent: ValueError) -> 
 def _index(
     session: Evaluator, site: Site | None, items: Any, item: Any, start: int = 0, stop: int = _END
 ) -> int:
-    first = slice(start, stop).indices(len(items))[0]
+    part = slice(whole(start, "start"), whole(stop, "stop"))
     said = "tuple.index(x): x not in tuple"
     absent = ValueError(f"{repr_text(item)} is not in list" if type(items) is list else said)
-    return first + _position(session, items[start:stop], item, absent)
+    first, _, _ = part.indices(len(items))
+    return first + _position(session, items[part], item, absent)
 
 
 def _remove(session: Evaluator, site: Site | None, items: list[Any], item: Any) -> None:

@@ -36,19 +36,35 @@ def _argument(value: Any) -> Any:
 
 
 def _method(name: str) -> Callable[..., Any]:
-    plain = getattr(str, name)
 
     def call(value: str, *args: Any, **named: Any) -> Any:
         given = [_argument(a) for a in args]
         keywords = {key: _argument(a) for key, a in named.items()}
         if name in _FILLING and given and type(given[0]) is int:
             check_text(given[0])
-        try:
-            return plain(value, *given, **keywords)
-        except ValueError as error:
-            raise run_error("bad-argument", f"`{name}`: {error}", raises=error) from None
+        return _called(name, value, given, keywords)
 
     return call
+
+
+def _called(name: str, value: str, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
+    """The result of a method of Python's strings."""
+    method = getattr(str, name)
+    try:
+        return method(value, *args, **keywords)
+    except (TypeError, ValueError, OverflowError) as error:
+        code = "wrong-type" if isinstance(error, TypeError) else "bad-argument"
+        taken = re.sub(r"\$self(, )?|/(, )?|, /", "", method.__text_signature__ or "")
+        notes = (f"it is called as {name}{taken}",) if taken and code == "wrong-type" else ()
+        raise run_error(code, f"`{name}`: {_said(error)}", notes=notes, raises=error) from None
+
+
+def _said(error: Exception) -> str:
+    """What Python says of wrong arguments, as the rest of a sentence."""
+    if isinstance(error, OverflowError):
+        return "the number is too large"
+    said = re.sub(r"^(str\.)?\w+(\(\))?( argument \d)? (?=takes|must|first)", "", str(error))
+    return f"{said[:1].lower()}{said[1:]}"
 
 
 def _join(session: Evaluator, site: Site | None, value: str, items: Any) -> str:
@@ -67,7 +83,8 @@ def _replace(value: str, old: Any, new: Any, count: Any = -1) -> str:
     before, after, most = _argument(old), _argument(new), _argument(count)
     if type(before) is str and type(after) is str:
         check_text(len(value) + value.count(before) * len(after))
-    return value.replace(before, after, most)
+    made: str = _called("replace", value, (before, after, most), {})
+    return made
 
 
 METHODS: dict[str, Callable[..., Any]] = {

@@ -46,7 +46,7 @@ def _add(session: Evaluator, site: Site | None, places: Places, value: Any, **op
     """Adds as often as a place is named."""
     index = places.index if isinstance(places.index, tuple) else (places.index,)
     if all(isinstance(i, Tensor) and i.dtype != "bool" for i in index):
-        given = [places.of, session.tensor(value)]
+        given = session.operands(ops.index_put, [places.of, value])
         params = {"indices": tuple(i.data for i in index), "accumulate": True}
         return session.do(ops.index_put, given, params, site)
     return _by("add")(session, site, places, value)
@@ -54,7 +54,7 @@ def _add(session: Evaluator, site: Site | None, places: Places, value: Any, **op
 
 def _by(name: str) -> Callable[..., Any]:
     def method(session: Evaluator, site: Site | None, places: Places, value: Any, **o: Any) -> Any:
-        given = [places.shown(session, site), session.tensor(value)]
+        given = session.operands(ops[name], [places.shown(session, site), value])
         return places.changed(session, site, session.do(ops[name], given, ops[name].params, site))
 
     return method

@@ -105,12 +105,16 @@ def get(value: Any, name: str) -> Any:
             return _setter(value)
         if isinstance(value, Object) and has(value, "__getattr__"):
             return called(value, "__getattr__", (name,), {})
-        known = [n for k in _classes(value) for n in vars(k)]
-        known += value.__dict__ if isinstance(value, Object) else ()
-        raise run_error(
-            "unknown-attribute", f"{kind_of(value)} has no `{name}`", help=nearest(name, known)
-        )
+        message = f"{kind_of(value)} has no `{name}`"
+        raise run_error("unknown-attribute", message, help=nearest(name, names_of(value)))
     return getattr(value, _HOOKS.get(name, name))
+
+
+def names_of(value: Any) -> set[str]:
+    """The names of the attributes of an object, its classes' included, or of a class."""
+    names = {name for kind in _classes(value) for name in vars(kind)}
+    names.update(value.__dict__ if isinstance(value, Object) else ())
+    return {name for name in names - _HIDDEN if name.isidentifier()}
 
 
 def _setter(value: Any) -> Callable[..., None]:
@@ -158,7 +162,7 @@ def put(value: Any, name: str, new: Any) -> None:
 
 def _set(value: Any, name: str, new: Any) -> None:
     """`object.__setattr__(value, name, new)`: past a `__setattr__` of the program."""
-    if type(name) is not str or (name.startswith("__") and name.endswith("__")):
+    if name.startswith("__") and name.endswith("__"):
         raise run_error("unknown-attribute", f"`{name}` of {kind_of(value)} cannot be assigned")
     if not isinstance(value, Object):
         raise run_error("wrong-type", f"{kind_of(value)} is no object whose attributes are set")
@@ -203,12 +207,14 @@ def misfit(error: TypeError) -> RunError | None:
 
 
 def misfit_within(error: TypeError) -> RunError | None:
-    """Like `misfit`, of a call anywhere in functions of the program."""
+    """The error for wrong arguments of a call that a function of the program or of the library
+    makes, from Python's; None if it comes from inside the engine.
+    """
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
-        if trace.tb_frame.f_code.co_filename not in (FILENAME, LIBRARY):
-            return None
+    if trace is None or trace.tb_frame.f_code.co_filename not in (FILENAME, LIBRARY):
+        return None
     return arguments(error)
 
 

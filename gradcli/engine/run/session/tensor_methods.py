@@ -6,6 +6,7 @@ from typing import Any
 
 from gradcli.engine.tape.graph import Site
 from gradcli.engine.tape.tensor import Tensor, array_of, shared, version_of
+from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.conversion import converted
 from gradcli.engine.values.data import np, plain
 from gradcli.engine.values.limits import check_memory
@@ -24,6 +25,8 @@ def stride(x: Tensor, dim: Any = None) -> Any:
         n // data.itemsize if size > 1 and data.size else own
         for n, size, own in zip(data.strides, data.shape, _dense(data.shape), strict=True)
     )
+    if dim is not None and not steps:
+        raise run_error("index-out-of-range", "a 0-d tensor has no dimension and no stride")
     return steps if dim is None else steps[axis(dim, x.ndim)]
 
 
@@ -71,11 +74,11 @@ def numpy(session: Any, site: Site | None, x: Tensor) -> Tensor:
     return made
 
 
-def new(x: Tensor, *given: Any) -> Tensor:
+def new(session: Any, site: Site | None, x: Tensor, *given: Any) -> Tensor:
     """`x.new(size)`, `x.new([1.0, 2.0])`: a tensor of the dtype of `x`."""
     data = given[0] if len(given) == 1 else None
     if type(data) is list or type(data) is tuple:
-        return Tensor(converted(plain(np.asarray(data, dtype=float)), x.dtype))
+        return Tensor(converted(plain(np.asarray(data_of(session.tensor([*data])))), x.dtype))
     shape = sizes(given) if given else (0,)
     check_memory(shape)
     return Tensor(plain(np.zeros(shape, x.dtype)))

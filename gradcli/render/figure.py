@@ -8,12 +8,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from gradcli.render.drawing import UNDATED
-from gradcli.render.plot import needs_extra, told
+from gradcli.render.plot import needs_extra, remarks, told
+from gradcli.render.text import wrapped
 from gradcli.render.ticks import bounds, gaps, pieces
 from gradcli.views import Curve, PlotResult
 
 _SIZE = (7.0, 6.0)  # inches
 _NAMED = 6  # kinks of a curve that are labelled
+_LINE = 0.15  # inches of a line of notes
+_CELLS = 100  # characters of one
+_MOST = 20  # lines of notes
 _SETTINGS = {"svg.hashsalt": "gradcli", "svg.fonttype": "none", "axes.formatter.useoffset": False}
 
 
@@ -30,7 +34,9 @@ def picture(result: PlotResult, form: str) -> bytes:
         raise needs_extra("matplotlib") from None
     out = io.BytesIO()
     with rc_context(_SETTINGS):
-        figure = Figure(figsize=_SIZE, layout="constrained")
+        notes = _notes(result)
+        width, height = _SIZE
+        figure = Figure((width, height + _LINE * len(notes)), layout="constrained")
         above, below = figure.subplots(2, 1, sharex=True)
         for number, curve in enumerate(result.curves):
             _draw(above, below, result, curve, f"C{number}")
@@ -45,6 +51,9 @@ def picture(result: PlotResult, form: str) -> bytes:
             axes.margins(x=0)
         if len(result.curves) > 1:
             above.legend()
+        if notes:
+            text = _plain("\n".join(notes))
+            figure.supxlabel(text, x=0.01, ha="left", size="x-small", linespacing=1.3)
         figure.savefig(out, format=form, metadata=UNDATED[form])
     return out.getvalue()
 
@@ -68,6 +77,16 @@ def _draw(above: Any, below: Any, result: PlotResult, curve: Curve, colour: str)
         text = _plain(told(result.over, b).partition(":")[0])
         where = above.get_xaxis_transform()
         above.text(b.at, 1.01, text, transform=where, size="x-small", ha="center", va="bottom")
+
+
+def _notes(result: PlotResult) -> list[str]:
+    """The lines of the remarks below the picture."""
+    lines: list[str] = []
+    for _, _, text in remarks(result):
+        first, *rest = wrapped(text, _CELLS, _CELLS)
+        lines += [first, *(f"    {line}" for line in rest)]
+    left_out = len(lines) - _MOST
+    return lines if left_out <= 0 else [*lines[:_MOST], f"... and {left_out} more"]
 
 
 def _bound(axes: Any, ys: Sequence[float]) -> None:

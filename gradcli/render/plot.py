@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from gradcli.errors import Diagnostic, UsageError
 from gradcli.render.numbers import number
-from gradcli.render.text import Line, Segment, cells, shorten, visible
+from gradcli.render.text import Line, Segment, cells, shorten, visible, wrapped
 from gradcli.render.ticks import bounds, gaps, pieces, ticks
 from gradcli.views import Break, Curve, PlotResult
 
@@ -231,20 +231,34 @@ def _axis(points: Sequence[float], label: str, room: int) -> list[Line]:
 
 
 def _notes(result: PlotResult, width: int) -> list[Line]:
-    notes: list[Line] = []
+    """The remarks, those wider than the terminal on several lines."""
+    found: list[Line] = []
+    for sign, style, text in remarks(result):
+        first, *rest = wrapped(text, max(width - 2, _NARROWEST), max(width - 2, _NARROWEST))
+        found.append([(f"{sign} {first}", style)])
+        found += [[(f"  {line}", style)] for line in rest]
+    return [[], *found] if found else []
+
+
+def remarks(result: PlotResult) -> list[tuple[str, str, str]]:
+    """What there is to say of the curves: their kinks, and where they are not finite; each with the
+    sign of it in the picture and a style.
+    """
+    found = []
     for curve in result.curves:
         name = f"{visible(curve.name)}: " if len(result.curves) > 1 else ""
-        for b in curve.breaks:
-            notes.append([(shorten(f"{_KINK} {name}{told(result.over, b)}", width), "count")])
-        for what, found in (("not finite", curve.value), ("no finite derivative", curve.grad)):
-            if what != "not finite" and gaps(result.points, found) == gaps(
-                result.points, curve.value
-            ):
-                continue
-            for start, end in gaps(result.points, found):
-                where = _where(result.over, start, end)
-                notes.append([(shorten(f"{_HATCH} {name}{what} {where}", width), "warning")])
-    return [[], *notes] if notes else []
+        found += [(_KINK, "count", f"{name}{told(result.over, b)}") for b in curve.breaks]
+        empty = gaps(result.points, curve.value)
+        found += [
+            (_HATCH, "warning", f"{name}not finite {_where(result.over, *ends)}") for ends in empty
+        ]
+        without = gaps(result.points, curve.grad)
+        if without != empty:
+            found += [
+                (_HATCH, "warning", f"{name}no finite derivative {_where(result.over, *ends)}")
+                for ends in without
+            ]
+    return found
 
 
 def _where(over: str, start: float, end: float) -> str:

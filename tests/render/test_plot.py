@@ -1,11 +1,13 @@
 """Pictures of curves, which need the extra `plot`, and the axes that they have."""
 
+import html
 import math
+import re
 
 import pytest
 from support.pages.plot_views import GOLDEN, PROGRAMS, WIDTHS, plotted, view
 
-from gradcli.render.plot import plot_view
+from gradcli.render.plot import plot_view, remarks
 from gradcli.render.text import plain_text
 from gradcli.render.ticks import bounds, gaps, pieces, ticks
 
@@ -40,6 +42,28 @@ def test_a_picture_has_the_names_of_the_program():
     text = picture(plotted("jumps"), "svg").decode()
     for label in ("x (s)", "v (m/s)", "d v / d x", "jump at x = 2"):
         assert f">{label}<" in text, label
+
+
+@pytest.mark.parametrize("width", [30, 60, 80, 120])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_notes_are_wrapped_and_never_cut(name, width):
+    pytest.importorskip("plotille")
+    found = plotted(name)
+    shown = " ".join(plain_text(plot_view(found, width=width)).split())
+    for sign, _, text in remarks(found):
+        assert f"{sign} {text}" in shown
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_picture_has_all_notes(name):
+    pytest.importorskip("matplotlib")
+    from gradcli.render.figure import picture
+
+    found = plotted(name)
+    svg = picture(found, "svg").decode()
+    shown = " ".join(" ".join(re.findall("<(?:text|tspan)[^>]*>([^<]+)<", svg)).split())
+    for _, _, text in remarks(found):
+        assert text in html.unescape(shown), shown
 
 
 def test_every_golden_file_has_a_program():

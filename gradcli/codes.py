@@ -254,6 +254,23 @@ GROUPS = {
             "use `--wrt`.",
         ),
         (
+            "decimal-comma",
+            "a value with a comma, which is two numbers: a warning",
+            "`x=1,5` is the two numbers 1 and 5, as in Python. A decimal is `x=1.5`; a list is "
+            "`x='[1,5]'`. For tables there is `--decimal ,`.",
+        ),
+        (
+            "plus-minus",
+            "a value such as `20+-0.2`, which is a sum: a warning",
+            "`x=20+-0.2` is Python's 20 + (-0.2), 19.8. A value with an uncertainty is written "
+            "`20+/-0.2`, and the number alone `20`.",
+        ),
+        (
+            "unused-uncertainty",
+            "a value with an uncertainty that is not used: a warning",
+            "`x=20+/-0.2` is 20 with an uncertainty of 0.2. This command takes the 20.",
+        ),
+        (
             "unknown-input",
             "a value for a name that is not an input",
             "Values can be given for inputs, params and top-level constants; in a program without "
@@ -369,6 +386,18 @@ GROUPS = {
             "A program opens no windows; its printed text is the same. `gradcli run --plots "
             "FOLDER` draws the plots into files; `gradcli plot` draws a result and its derivative "
             "over an input.",
+        ),
+        (
+            "bitwise-power",
+            "`^` with an int that looks like a power: a warning",
+            "`^` is Python's exclusive or: `3 ^ 2` is 1. A power is `3 ** 2`. Write the int in "
+            "hex, as in `flags ^ 0x2`, if bits are meant.",
+        ),
+        (
+            "no-return",
+            "a result that is None, as a function drops what it computes: a warning",
+            "A function gives what `return` says, and None without one, as in Python. Here the "
+            "last line of the function computes a value and drops it.",
         ),
         (
             "list-arithmetic",

@@ -233,7 +233,11 @@ def constant(text: str, name: str, before: str) -> Given:
         InputError: If it is none.
     """
     origin = before + text
-    source = Source("<expr>", origin)
+    if "+/-" in text or "±" in text:
+        from gradcli.formats.texts.uncertain import value_of
+
+        text = value_of(text) or text  # the answer says that its uncertainty is not used
+    source = Source("<expr>", before + text)
     try:
         expression = parse_expression(source, len(before))
         module = ast.Module(expression.span, (ast.ExprStatement(expression.span, expression),))

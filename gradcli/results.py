@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from gradcli.errors import Diagnostic
 from gradcli.record import Record
 from gradcli.source import Source
+
+if TYPE_CHECKING:
+    from typing import Self
 
 Value: TypeAlias = Any
 """A Python number, bool, str or None, a list or tuple of values, or a NumPy array whose dtype is
@@ -113,6 +116,11 @@ class Shown(Answer):
     def drawn_by(self, draw: Callable[[Any, str], str]) -> None:
         """Keep the function that draws this result, given a form."""
         object.__setattr__(self, "_draw", draw)
+
+    def warned(self, more: tuple[Diagnostic, ...]) -> Self:
+        """Put further warnings in front of those of this result, and return it."""
+        object.__setattr__(self, "warnings", (*more, *getattr(self, "warnings", ())))
+        return self
 
     def drawn(self, form: str) -> str | None:
         """The result in a form; None without a function that draws it."""

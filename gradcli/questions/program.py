@@ -279,9 +279,10 @@ class Program:
         found = _question(question, asked.pop("diagonal", False))
         assert found is not None, f"`{question}` is about no result"
         asked = {field: value for field, value in asked.items() if value is not None}
-        answers = self._limited.ask(several(found, of), request(inputs, {}, options, **asked))
+        about = request(inputs, {}, options, **asked)
+        answers = self._limited.ask(several(found, of), about)
         for answer in answers.answers:
-            _shown(answer)
+            self._shown(answer, about.inputs)
         return answers
 
     def graph(
@@ -302,7 +303,7 @@ class Program:
         from gradcli.questions.answers.graph import graph
 
         asked = request(inputs, named, options, wrt=wrt, of=of, cotangent=cotangent)
-        return _shown(self._limited.ask(graph, asked, detailed))
+        return self._shown(self._limited.ask(graph, asked, detailed), asked.inputs)
 
     def trace(
         self,
@@ -326,8 +327,8 @@ class Program:
 
         direction = tangents or {}
         asked = {"wrt": wrt, "of": of, "cotangent": cotangent, "tangents": direction, "mode": mode}
-        found = self._limited.ask(trace, request(inputs, named, options, **asked), every)
-        return _shown(found)
+        about = request(inputs, named, options, **asked)
+        return self._shown(self._limited.ask(trace, about, every), about.inputs)
 
     def plot(
         self,
@@ -358,7 +359,8 @@ class Program:
         given = given_values(inputs, named)
         asked = options or Options()
         loaded = self._loaded
-        return _shown(plot(self, given, over, at, names, asked, loaded.source, loaded.program))
+        found = plot(self, given, over, at, names, asked, loaded.source, loaded.program)
+        return self._shown(found, given)
 
     def gradcheck(
         self,
@@ -376,7 +378,8 @@ class Program:
         from gradcli.questions.answers.gradcheck import gradcheck
 
         asked = request(inputs, named, options, wrt=wrt, of=of)
-        return _shown(self._limited.ask(gradcheck, asked, order, self._jit.perturbed))
+        found = self._limited.ask(gradcheck, asked, order, self._jit.perturbed)
+        return self._shown(found, asked.inputs)
 
     def check(
         self,
@@ -489,13 +492,20 @@ class Program:
             found: Result = self._jit.answer(question, asked)
             return found
 
-        return _shown(self._limited.ask(answer, asked))
+        return self._shown(self._limited.ask(answer, asked), asked.inputs)
 
+    def _shown(self, result: Result, given: Mapping[str, Given]) -> Result:
+        """The result with the warnings about the program's text and the values from outside, which
+        `print` and notebooks show from now on.
+        """
+        found = self._loaded.slips
+        texts = (value.origin for value in given.values() if type(value.origin) is str)
+        if any("," in text or "+" in text or "±" in text for text in texts):
+            from gradcli.questions.remarks.given import remarks
 
-def _shown(result: Result) -> Result:
-    """The result, which `print` and notebooks show from now on."""
-    result.drawn_by(_drawn)
-    return result
+            found += tuple(remarks(given))
+        result.drawn_by(_drawn)
+        return result.warned(found) if found else result
 
 
 def _drawn(result: Shown, form: str) -> str:

@@ -30,7 +30,12 @@ f().variable
 SWITCHED = "x = tensor(1.0, requires_grad=True)\ny = x * 2\ny.requires_grad = False"
 
 REACHED = {
+    "bitwise-power": ["run", "-e", "x = 3\nx ^ 2"],
     "branch-on-input": ["check", "-e", "input x = 1.0\ny = 0\nif x > 0: y = x\ny"],
+    "decimal-comma": ["run", "-e", "x", "x=1,5"],
+    "no-return": ["run", "-e", "def f(x): x ** 2\nf(3)"],
+    "plus-minus": ["run", "-e", "x", "x=20+-0.2"],
+    "unused-uncertainty": ["run", "-e", "x", "x=20+/-0.2"],
     "code-made": ["run", "-e", "input x = 1.0\nx * 2", "--compile", "always", "-v"],
     "flat-operation": ["check", "-e", "input x = 1.0\nround(x)"],
     "float-equality": ["check", "-e", "input x = 1.0\nx == 0.3"],

@@ -74,6 +74,17 @@ class Loaded:
         self._origins: dict[str | None, Origins] = {}
 
     @cached_property
+    def slips(self) -> tuple[Diagnostic, ...]:
+        """Warnings about the program's text, which hold for each answer."""
+        text, calls = self.source.text, self.program.result is not None
+        if "^" not in text and not (calls and "def " in text):
+            return ()  # the most, without an import
+        from gradcli.engine.static.slips import slips
+        from gradcli.questions.asked.ignores import spoken
+
+        return tuple(spoken(slips(self.program, self.source), self.source))
+
+    @cached_property
     def sees_recording(self) -> bool:
         """True if a recorded run may differ from one that is not recorded."""
         from gradcli.engine.static.recording import sees_recording
@@ -197,6 +208,10 @@ class Loaded:
             raise
 
     def _no_result(self) -> UsageError:
+        dropped = next((slip for slip in self.slips if slip.code == "no-return"), None)
+        if dropped is not None:
+            place = dropped.source, dropped.span
+            return UsageError(Diagnostic("no-result", dropped.message, *place, help=dropped.help))
         message = "the program does not end in an expression, so it has no result"
         help = "end it in one, or name one of its values with --of"
         if not self.source.text.strip():

@@ -11,9 +11,8 @@ from collections.abc import Callable
 from math import copysign, inf, nan
 from typing import Any, TypeAlias
 
-from gradcli.engine.values.conversion import no_int
 from gradcli.engine.values.data import INT64_MAX, INT64_MIN
-from gradcli.engine.values.sizes import describe, number
+from gradcli.engine.values.sizes import describe, no_int, number
 from gradcli.engine.values.sizes import whole as an_int
 from gradcli.errors import RunError, run_error
 

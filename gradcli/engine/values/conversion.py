@@ -6,11 +6,12 @@ A float becomes an int by cutting off its fraction. One that fits no int of 64 b
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import isfinite, isnan
+from math import isfinite
 from typing import Any
 
 from gradcli.engine.values.data import INT64_MAX, INT64_MIN, NUMBERS, Data, dtype_of, is_whole, np
 from gradcli.engine.values.limits import QUESTION
+from gradcli.engine.values.sizes import no_int
 from gradcli.errors import run_error
 
 _ENDS = float(INT64_MIN), -float(INT64_MIN)
@@ -68,13 +69,6 @@ def can_hold(dtype: str, result: str) -> bool:
 
 def _rank(dtype: str) -> int:
     return 2 if dtype.startswith("float") else int(dtype != "bool")
-
-
-def no_int(x: float) -> Exception:
-    """What Python raises for the int of nan or an infinity."""
-    if isnan(x):
-        return ValueError("cannot convert float NaN to integer")
-    return OverflowError("cannot convert float infinity to integer")
 
 
 def whole(x: Any) -> int:

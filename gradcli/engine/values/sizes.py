@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isnan
 from typing import Any
 
 from gradcli.engine.values.carrier import data_of
@@ -25,6 +26,13 @@ def whole(value: Any, name: str) -> int:
         return int(data)
     message = f"`{name}` must be an integer, got {describe(value)}"
     raise run_error("bad-argument", message, raises=TypeError)
+
+
+def no_int(x: float) -> Exception:
+    """What Python raises for the int of nan or an infinity."""
+    if isnan(x):
+        return ValueError("cannot convert float NaN to integer")
+    return OverflowError("cannot convert float infinity to integer")
 
 
 def number(value: Any, name: str) -> Any:

@@ -11,9 +11,8 @@ from gradcli.engine.numerics.ufunc import alike
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import Op, bad, composite, elementwise, known, op, sample
 from gradcli.engine.ops.promotion import boolean, floating, integer
-from gradcli.engine.values.conversion import no_int
 from gradcli.engine.values.data import Data, np, shape_of
-from gradcli.engine.values.sizes import broadcast, number
+from gradcli.engine.values.sizes import broadcast, no_int, number
 from gradcli.errors import run_error
 
 FAMILY = 25, "Python's math"

@@ -234,7 +234,7 @@ def constant(text: str, name: str, before: str) -> Given:
     """
     origin = before + text
     if "+/-" in text or "±" in text:
-        from gradcli.formats.texts.uncertain import value_of
+        from gradcli.questions.asked.uncertain import value_of
 
         text = value_of(text) or text  # the answer says that its uncertainty is not used
     source = Source("<expr>", before + text)

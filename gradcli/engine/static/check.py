@@ -8,7 +8,6 @@ from gradcli.engine.run.execution.inputs import Given
 from gradcli.engine.static.elaborate import elaborate
 from gradcli.engine.static.liveness import unread
 from gradcli.engine.static.rehearsal import rehearsed
-from gradcli.engine.static.slips import slips
 from gradcli.errors import Diagnostic
 from gradcli.ir import program as ir
 from gradcli.source import Source, Span
@@ -60,5 +59,4 @@ def examine(
         found.append(refused)
     found += unread(program, source, result)
     found += missing(program, source, given)
-    found += slips(program, source)
     return sorted(found, key=lambda d: d.span.start if d.span else 0)

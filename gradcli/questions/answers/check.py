@@ -26,7 +26,9 @@ def check(loaded: Loaded, request: Request) -> CheckResult:
         declared(loaded.source, i.span, i.name, i.kind, i.type, has_default=i.default is not None)
         for i in program.inputs
     )
-    return CheckResult(tuple(spoken(found, loaded.source)), tuple(inputs))
+    found = [*spoken(found, loaded.source), *loaded.slips]
+    found.sort(key=lambda finding: finding.span.start if finding.span else 0)
+    return CheckResult(tuple(found), tuple(inputs))
 
 
 def listing(loaded: Loaded, request: Request) -> str:

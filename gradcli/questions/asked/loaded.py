@@ -79,8 +79,8 @@ class Loaded:
         text, calls = self.source.text, self.program.result is not None
         if "^" not in text and not (calls and "def " in text):
             return ()  # the most, without an import
-        from gradcli.engine.static.slips import slips
         from gradcli.questions.asked.ignores import spoken
+        from gradcli.questions.asked.slips import slips
 
         return tuple(spoken(slips(self.program, self.source), self.source))
 

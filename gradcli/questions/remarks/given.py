@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from gradcli.engine.run.execution.inputs import Given
 from gradcli.errors import Diagnostic
-from gradcli.formats.texts.uncertain import sum_of, value_of
+from gradcli.questions.asked.uncertain import sum_of, value_of
 from gradcli.source import Source, Span
 
 _COMMA = re.compile(r"\s*[-+]?\d+,\d+\s*")

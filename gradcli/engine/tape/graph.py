@@ -302,18 +302,29 @@ class Node:
         return f"<{self.name()}>"
 
 
-def _release(
-    self: Node,
-    waiting: list[tuple[Node | None, ...]] = [],  # noqa: B006  # of all nodes
-    busy: list[bool] = [],  # noqa: B006  # true while some call releases them
+FREES_DEEP = sys.version_info[:2] == (3, 13)
+"""Only Python 3.13 frees 10,000 nested objects regardless of the stack; earlier versions stop at
+50, and later ones check the stack.
+"""
+
+
+def free_in_turn(
+    owner: object,
+    fields: Sequence[str],
+    waiting: list[list[Any]] = [],  # noqa: B006  # of all owners
+    busy: list[bool] = [],  # noqa: B006  # true while some call frees it
 ) -> None:
-    """Release a node's edges one by one; nodes released meanwhile wait in the list, so that long
-    graphs need no deep recursion. Calls of several threads share the work.
+    """Drop what the fields of an object refer to, as far as it has them. What is freed thereby
+    calls this in its turn, and waits in the list, so that long chains need no deep recursion. Calls
+    of several threads share the work.
     """
-    if not self.edges:
-        return
-    waiting.append(self.edges)
-    self.edges = ()
+    held = []
+    for name in fields:
+        if hasattr(owner, name):
+            held.append(getattr(owner, name))
+            setattr(owner, name, None)
+    waiting.append(held)
+    del held
     if busy:
         return
     busy.append(True)
@@ -323,10 +334,11 @@ def _release(
     busy.pop()
 
 
-if sys.version_info[:2] == (3, 13):
-    # Only 3.13 frees 10,000 nested objects regardless of the stack; earlier versions stop
-    # at 50, and later ones check the stack.
-    Node.__del__ = _release  # type: ignore[attr-defined]
+_REFER = ("edges", "args", "data", "guards", "under", "context")
+"""The fields of nodes by which one may be the last that refers to another."""
+
+if FREES_DEEP:
+    Node.__del__ = lambda self: free_in_turn(self, _REFER)  # type: ignore[attr-defined]
 
 
 class Watchpoint(Node):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import ref
 
 from gradcli.engine.tape.graph import (
+    FREES_DEEP,
     GONE,
     LIVE,
     CompositeNode,
@@ -20,6 +21,7 @@ from gradcli.engine.tape.graph import (
     Version,
     Watchpoint,
     clock,
+    free_in_turn,
     seen,
     whole,
 )
@@ -46,6 +48,10 @@ if TYPE_CHECKING:  # making a protocol takes as long as importing a room
         def pulls(self) -> Mapping[Any, Sequence[Callable[..., Sequence[Any]]] | None]: ...
 
         def pull(self, node: OpNode, g: Any, wanted: tuple[bool, ...] | None) -> Sequence[Any]: ...
+
+
+_REFER = ("above", "parent", "cut")
+"""The fields of views by which one may be the last that refers to another."""
 
 
 class View:
@@ -85,6 +91,10 @@ class View:
         while parent.view is not self.above and parent.view is not None:
             parent = parent.view.parent
         return parent
+
+
+if FREES_DEEP:
+    View.__del__ = lambda self: free_in_turn(self, _REFER)  # type: ignore[attr-defined]
 
 
 class Tensor(Carrier):

@@ -83,6 +83,8 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args(arguments)
+    # a shell starts what runs in the background with it ignored, and processes inherit that
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     chance = random.Random(given.seed)
     names = [[*JOBS][k % len(JOBS)] for k in range(given.processes)]
     whens = [(chance.uniform(_FIRST, _LAST), chance.uniform(0, _GAP)) for _ in names]
@@ -127,7 +129,6 @@ def interrupted(folder: str, name: str, first: float, gap: float) -> Ended:
                 cwd=own,
                 env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONFAULTHANDLER": "1"},
                 start_new_session=True,  # its number is that of its group, too
-                restore_signals=True,
             ) as process,
         ):
             time.sleep(first)

@@ -46,7 +46,7 @@ def main() -> int:
         options.kind
     )
     seeds = list(range(options.seed, options.seed + options.programs))
-    for seed, name in answers(partial(seen, write), seeds, options.jobs):
+    for seed, name in answers(partial(seen, write, options.code), seeds, options.jobs):
         counts[name] += 1
         if options.log and name != "agree":
             print(seed, name, file=options.log, flush=True)
@@ -69,6 +69,9 @@ def _parser() -> argparse.ArgumentParser:
         "--kind", choices=kinds, default="mixed", help="of programs; numbers: none with dimensions"
     )
     parser.add_argument("--programs", type=int, default=1000, metavar="N")
+    parser.add_argument(
+        "--code", type=int, default=1, metavar="N", help="one of N programs is run by code, too"
+    )
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="of the first program")
     parser.add_argument("--jobs", type=int, default=None, metavar="N", help="processes")
     parser.add_argument("--show", type=int, default=1, metavar="N", help="examples of a difference")
@@ -88,14 +91,14 @@ def example(write: Write, differing: tuple[str, int]) -> str:
     return f"--- seed {seed}: {name}\n{program.text}\n{classed(program)[1]}\n"
 
 
-def seen(write: Write, seed: int) -> str:
-    """The class of the program of a seed."""
+def seen(write: Write, share: int, seed: int) -> str:
+    """The class of the program of a seed, of which one of a share is run by code, too."""
     program = write(seed)
     name, _ = classed(program)
     if name not in ("agree", "both refuse") and not name.startswith("known"):
         return name
     jobs = 2 if seed % (5 * SHARE) == 0 else 1
-    told = of_code(program, seed % 2 == 0, turn=seed // 2)
+    told = of_code(program, seed % 2 == 0, turn=seed // 2) if seed // 2 % share == 0 else ""
     if name == "agree" and not told and seed % SHARE == 0:
         told = with_itself(program, jobs)
     return f"{ITSELF}: {told.partition(':')[0]}" if told else name

@@ -12,7 +12,7 @@ from typing import Any
 
 from .answers import Facts, is_refusal
 from .compare import Difference, difference, same, same_value
-from .program import Program
+from .program import Program, shape
 
 REFUSALS = (  # who refuses, what is said of it, and the name of the difference
     ("PyTorch", "derivative for .* is not implemented", "PyTorch has no derivative"),
@@ -47,6 +47,8 @@ OTHER_NODES = (  # the node here and in PyTorch, and of which text where that ma
     ("FillBackward0", "FillBackward[23]|ZeroBackward0", r"fill_|zero_|fill\("),
     ("FillBackward[01]", "FillBackward3|CopyBackwards", r"fill_|copy_"),
     ("SortBackward0", "SortBackward1", "stable=True"),
+    ("HeavisideBackward0", "NotImplemented", ""),
+    ("MedianBackward0", "NanmedianBackward0", "nanmedian"),
     ("LinalgVectorNormBackward0", "NormBackward1", "pairwise_distance"),
     ("TanhshrinkBackward0", "SubBackward0", "tanhshrink"),
     ("SumBackward1", "(Mul|Div)Backward1", "trapezoid"),
@@ -92,6 +94,8 @@ def _of_connections(program: Program, ours: Facts, theirs: Facts, found: Differe
         value = theirs.get(found.fact.replace("requires_grad", "value"))
         if value and value[0] in {"int64", "bool"}:
             return "an int that requires grad"
+        if "unique(" in program.body:
+            return "PyTorch has no derivative"
     if not re.search(r"torch\.func\.|create_graph", program.body):
         return None
     ours, theirs = _but_connections(ours, theirs), _but_connections(theirs, ours)
@@ -117,10 +121,18 @@ def _of_values(program: Program, found: Difference) -> str | None:
     """The known difference that a difference of values is."""
     if found.kind == "value" and _in_single(program, found):
         return "a slope in single precision"
+    if found.kind == "value" and "sign(" in program.body and _where_nan_is_zero(found):
+        return "the sign of nan"
     zeros = found.kind == "value" and not any(found.gradcli[2]) and found.pytorch[0] == "int64"
     if zeros and "trapezoid" in program.body:
         return "an integral of no samples"
     return None
+
+
+def _where_nan_is_zero(found: Difference) -> bool:
+    """Whether two values are the same but for elements that are nan here and 0 in PyTorch."""
+    pairs = zip(found.gradcli[2], found.pytorch[2], strict=True)
+    return all(a == b or (math.isnan(a) and (b == 0 or math.isnan(b))) for a, b in pairs)
 
 
 def _of_printed(found: Difference) -> str | None:
@@ -188,10 +200,17 @@ def _of_numbers(program: Program, found: Difference) -> str | None:
             return "a second derivative that is not the first's"
     if "gamma(" in program.body and same_value(found.gradcli, found.pytorch, TRIGAMMA):
         return "a trigamma of few digits"
+    if found.kind == "jvp" and not any(map(math.isfinite, found.gradcli[2])) and _is_empty(program):
+        return "a direction without elements"
     lost = [abs(a - b) for a, b in zip(found.gradcli[2], found.pytorch[2], strict=False)]
     if "softmax" in program.body and max(lost, default=1.0) <= LOST:
         return "a share near 1"
     return None
+
+
+def _is_empty(program: Program) -> bool:
+    """Whether a program is differentiated by no number at all."""
+    return not any(math.prod(shape(i.data)) for i in program.inputs if i.name in program.wrt)
 
 
 def _in_single(program: Program, found: Difference) -> bool:

@@ -58,3 +58,10 @@ def test_an_optimizer_refuses_the_settings_that_pytorch_refuses(made, said):
 def test_a_normalization_without_statistics_has_none():
     text = "bn = torch.nn.BatchNorm1d(2, track_running_stats=False)\nprint(bn.running_mean, bn.running_var, bn.num_batches_tracked, list(bn.state_dict()))"
     assert load(text).run().printed == ("None None None ['weight', 'bias']",)
+
+
+def test_cells_print_their_settings():
+    made = "nn.LSTMCell(2, 1, bias=False), nn.RNNCell(2, 3, nonlinearity='relu'), nn.GRUCell(1, 2)"
+    text = f"from torch import nn\nprint({made})"
+    said = "LSTMCell(2, 1, bias=False) RNNCell(2, 3, nonlinearity=relu) GRUCell(1, 2)"
+    assert load(text).run().printed == (said,)

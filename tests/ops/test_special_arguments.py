@@ -108,3 +108,11 @@ def test_numbers_0d_and_empty_tensors_are_refused_or_differentiated(kind):
                     pushed = forward(run.outs, [zeros(x) + 1.0 for x in run.leaves], run.leaves)
                     assert [np.shape(c) for c in pulled] == [x.shape for x in run.leaves], op
                     assert [np.shape(c) for c in pushed] == [o.shape for o in run.outs], op
+
+
+def test_the_cosine_of_a_zero_vector_is_pytorchs():
+    """The loss adds 1e-12 to the squares of the norms, PyTorch in single precision."""
+    text = "x = zeros(2)\nF.cosine_embedding_loss(x, tensor([3.0, 4.0]), tensor(1))"
+    found = load_source(Source("", text)).grad(wrt=["x"])
+    pytorchs = [-600000.0011987289, -800000.0015983052]
+    np.testing.assert_allclose(found.grad["x"], pytorchs, rtol=1e-8)

@@ -22,6 +22,7 @@ from . import (
 )
 
 BETWEEN = 0.25  # of the statements are of no kind
+UNCHANGING = (statements.assign, statements.scalars, statements.listed, statements.branch, statements.function, statements.gradients, statements.transform)  # fmt: skip
 KINDS: dict[str, tuple[statements.Write, ...]] = {
     "classes": classes.STATEMENTS,
     "exceptions": exceptions.STATEMENTS,
@@ -42,9 +43,10 @@ def writing(kind: str) -> Callable[[Any], Program]:
 
     def written(seed: Any) -> Program:
         w = Writer(f"{kind} {seed}")
+        between = UNCHANGING if kind in ("nn", "optim") else statements.KINDS
         statements.inputs(w)
         for _ in range(w.rng.randint(1, 4)):
-            among = statements.KINDS if w.rng.random() < BETWEEN else KINDS[kind]
+            among = between if w.rng.random() < BETWEEN else KINDS[kind]
             with suppress(NotThere):
                 w.rng.choice(among)(w)
         order = w.rng.choice([0, 0, 0, 1, 1, 2, 3])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from ..expressions import number
 from ..statements import leaf
 from ..writer import NotThere, Writer
@@ -158,7 +160,7 @@ def network(w: Writer) -> None:
     x, size = batch(w)
     net, opt, loss = w.name("net"), w.name("opt"), w.name()
     text, _ = layers(w, size)
-    if "Dropout" in text or not w.statement(f"{net} = filled({text})"):
+    if re.search("Dropout|Norm", text) or not w.statement(f"{net} = filled({text})"):
         return
     given = rng.choice(
         [

@@ -632,7 +632,8 @@ soft_margin_loss: Op = composite(
 
 
 def _cosine(x1: Any, x2: Any, target: Any, margin: Any, reduction: Any) -> Any:
-    near = ops.cosine_similarity(x1, x2, dim=-1)
+    sizes = [ops.add(ops.sum(ops.square(x), dim=-1), 1e-12) for x in (x1, x2)]
+    near = ops.div(ops.sum(ops.mul(x1, x2), dim=-1), ops.sqrt(ops.mul(*sizes)))
     apart = ops.clamp_min(ops.sub(near, margin), 0.0)
     losses = ops.where(ops.eq(target, 1), ops.sub(1.0, near), apart)
     return reduced(ops.where(ops.eq(ops.abs(target), 1), losses, 0.0), reduction)
@@ -644,8 +645,8 @@ cosine_embedding_loss: Op = composite(
     guards=("input1", "input2"),
     args=("input1", "input2", "target"),
     params={"margin": 0.0, **_REDUCTION},
-    doc="Mean of 1 - cosine_similarity where the target is 1, and of max(0, cosine_similarity - "
-    "margin) where it is -1.",
+    doc="Mean of 1 - c where the target is 1, and of max(0, c - margin) where it is -1. c is the "
+    "cosine of the angle, with 1e-12 added to the squared norms.",
     source="PyTorch: nn.functional.cosine_embedding_loss",
     samples=lambda: (
         sample(

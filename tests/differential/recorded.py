@@ -1,5 +1,6 @@
 """Programs with PyTorch's recorded answers. `python -m tests.differential.recorded`, with PyTorch
-2.13, records them anew: those that the first seeds write and on which both agree.
+2.13, records them anew: those that the first seeds write and on which both agree. In each fifty,
+one program is of each kind.
 """
 
 from __future__ import annotations
@@ -7,6 +8,7 @@ from __future__ import annotations
 import gzip
 import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from .program import Input, Program
 
 FILE = Path(__file__).with_name("recorded.json.gz")
 PROGRAMS = 3000
+TOGETHER = 50  # programs, of which one is of each kind
 DIGITS = 12
 
 
@@ -28,21 +31,34 @@ def read() -> list[tuple[Program, Facts]]:
 
 def main() -> int:
     """Write the file."""
+    from .kinds import KINDS
     from .processes import answers
 
-    told = dict(answers(_row, list(range(PROGRAMS * 4 // 3)), None))
-    rows = [told[seed] for seed in sorted(told) if told[seed].startswith("[")][:PROGRAMS]
+    asked = [("mixed", seed) for seed in range(PROGRAMS * 4 // 3)]
+    asked += [(kind, seed) for kind in KINDS for seed in range(PROGRAMS // TOGETHER * 3)]
+    told = dict(answers(_row, asked, None))
+    agreed = {kind: _agreed(told, kind) for kind in ("mixed", *KINDS)}
+    each = TOGETHER // len(KINDS)
+    dwelt = {each * n + each - 1: kind for n, kind in enumerate(KINDS)}
+    rows = [next(agreed[dwelt.get(n % TOGETHER, "mixed")]) for n in range(PROGRAMS)]
     FILE.write_bytes(gzip.compress(f"[{','.join(rows)}]".encode(), 9, mtime=0))
-    return 0 if len(rows) == PROGRAMS else 1
+    return 0
 
 
-def _row(seed: int) -> str:
-    """A program and its facts as JSON; empty if gradcli tells others."""
+def _agreed(told: dict[tuple[str, int], str], kind: str) -> Iterator[str]:
+    """The rows of a kind, in the order of their seeds."""
+    return (told[key] for key in sorted(told) if key[0] == kind and told[key].startswith("["))
+
+
+def _row(asked: tuple[str, int]) -> str:
+    """A program of a kind and a seed, with its facts, as JSON; empty if gradcli tells others."""
     from . import by_gradcli, by_pytorch
     from .compare import difference
+    from .kinds import writing
     from .statements import written
 
-    program = written(seed)
+    kind, seed = asked
+    program = written(seed) if kind == "mixed" else writing(kind)(seed)
     facts = by_pytorch.ask(program)
     if difference(by_gradcli.ask(program), facts, program.rtol) is not None:
         return ""

@@ -158,6 +158,7 @@ def bind_host(
 ) -> tuple[list[Any], dict[str, Any]]:
     """Arguments of a host op: its "*values" take any number, everything as it was written."""
     if op.host.any_name:
+        _check_count(op, len(args))
         return list(args), {"named": keywords}
     if op.variadic:
         keywords = {_spelling(op, name): value for name, value in keywords.items()}

@@ -15,6 +15,7 @@ import traceback
 import warnings
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import cache
 from itertools import accumulate, count, islice
 from types import SimpleNamespace
@@ -155,7 +156,7 @@ class Call(NamedTuple):
         text = f"a = {KINDS[self.a]}\nb = {KINDS[self.b]}\n{_body(self.form, '')}"
         if "Thing" in text:
             text = f"class Thing:\n    def __init__(self):\n        self.a = 1.0\n{text}"
-        roots = {path.partition(".")[0] for path in FILES}
+        roots = {path.partition(".")[0] for path in paths()}
         return "".join(f"import {root}\n" for root in sorted(roots) if f"{root}." in text) + text
 
 
@@ -186,7 +187,7 @@ def functions() -> Iterator[Callee]:
         forms = [f"{name}(a)", f"{name}(a, b)", f"{name}(*[a])", f"{name}(*[a, b])"]
         forms += [f"{name}(a, **{{'{key}': b}})" for key in named]
         yield Callee(name, (f"{name}()", *forms))
-    for path in FILES:
+    for path in paths():
         yield Callee(
             path, (f"{path}()", f"{path}(a)", f"{path}(a, b)", f"{path}(*[a], **{{'a': b}})")
         )
@@ -249,7 +250,7 @@ def _objects() -> list[str]:
     """Expressions for an object of each class of the library that takes arguments of such kinds."""
     some = [*[*KINDS.values()][:12], KINDS["a list of tensors"], KINDS["a function"]]
     given = ["", *some, *(f"{a}, {b}" for a in some for b in some)]
-    made = "".join(f"tried('{path}', lambda *a: {path}(*a))\n" for path in FILES)
+    made = "".join(f"tried('{path}', lambda *a: {path}(*a))\n" for path in paths())
     printed: list[str] = []
     makers = ", ".join(f"lambda: [{arguments}]" for arguments in given)
     text = f"{_imports()}{_FIRST.replace('%s', makers)}{made}"
@@ -283,8 +284,20 @@ def _names(value: str) -> tuple[str, ...]:
 
 @cache
 def _imports() -> str:
-    roots = {path.partition(".")[0] for path in FILES}
-    return "".join(f"import {root}\n" for root in sorted(roots))
+    return "".join(
+        f"import {root}\n" for root in sorted({path.partition(".")[0] for path in paths()})
+    )
+
+
+@cache
+def paths() -> tuple[str, ...]:
+    """The members of the library whose modules a program can import."""
+    found = []
+    for path in FILES:
+        with suppress(ProgramError):
+            load_source(Source("p", f"import {path.partition('.')[0]}\n{path}"))
+            found.append(path)
+    return tuple(found)
 
 
 # calls --------------------------------------------------------------------------------------------

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from types import GeneratorType
 from typing import Any
 
 from gradcli.engine.tape.tensor import Number, Tensor
+from gradcli.engine.values.dtypes import DType
 from gradcli.engine.values.objects import Object
 
 
@@ -27,8 +29,22 @@ def kind_of(value: Any) -> str:
         range: "a range",
         dict: "a dictionary",
         set: "a set",
+        slice: "a slice",
+        DType: "a dtype",
         GeneratorType: "a generator",
         type(None): "None",
+        type(...): "`...`",
     }
-    said: str = getattr(value, "said", f"a {type(value).__name__}")
-    return names.get(type(value), "a function" if callable(value) else said)
+    if type(value) in names:
+        return names[type(value)]
+    if callable(value):
+        return "a function"
+    if isinstance(value, Iterator):
+        return "an iterator"
+    said: str = getattr(value, "said", "") or with_article(type(value).__name__)
+    return said
+
+
+def with_article(name: str) -> str:
+    """The name of a kind of values with its article."""
+    return f"{'an' if name[:1] in 'AEIOaeio' else 'a'} {name}"

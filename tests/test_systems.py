@@ -36,6 +36,10 @@ USES = {  # file, what it uses, what asks whether it is there
     ("cpython.py", "resource"): "except ImportError",
 }
 
+BEHIND = {  # folders that are imported only where it has been asked: by which file, what asks
+    "cli/watch/": ("__main__.py", 'hasattr(os, "fork")'),
+}
+
 
 def uses(text):
     """What a text uses that not every system has."""
@@ -51,11 +55,38 @@ def uses(text):
             yield from {f"{node.module}.{name}" for name in named}
 
 
+def texts():
+    """The text of each file of the house."""
+    return {p.relative_to(HOUSE).as_posix(): p.read_text("utf-8") for p in HOUSE.rglob("*.py")}
+
+
 def test_each_use_of_what_only_some_systems_have_is_asked_for():
-    texts = {p.relative_to(HOUSE).as_posix(): p.read_text("utf-8") for p in HOUSE.rglob("*.py")}
-    assert {(file, use) for file, text in texts.items() for use in uses(text)} == set(USES)
-    unasked = {place: asks for place, asks in USES.items() if asks not in texts[place[0]]}
-    assert not unasked
+    found = {(file, use) for file, text in texts().items() for use in uses(text)}
+    assert {use for use in found if not use[0].startswith(tuple(BEHIND))} == set(USES)
+    assert not {place: asks for place, asks in USES.items() if asks not in texts()[place[0]]}
+
+
+def imported(text):
+    """The modules that a text imports from other modules when it runs, not only for types."""
+    tree = ast.parse(text)
+    for node in [n for n in ast.walk(tree) if isinstance(n, ast.If)]:
+        if ast.unparse(node.test) == "TYPE_CHECKING":
+            node.body = []
+    return {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+
+
+def test_what_only_some_systems_can_import_is_imported_only_there():
+    for folder, (file, asks) in BEHIND.items():
+        package = "gradcli." + folder.rstrip("/").replace("/", ".")
+        using = {
+            name
+            for name, text in texts().items()
+            if not name.startswith(folder)
+            and any(f"{module}.".startswith(f"{package}.") for module in imported(text))
+        }
+        assert using == {file}
+        assert asks in texts()[file]
+        assert any(name.startswith(folder) for name in texts())
 
 
 def test_uses_are_seen():

@@ -3,7 +3,12 @@ import stat
 
 import pytest
 
-from gradcli.formats.texts.file import name_fault, replacing, write_atomically
+from gradcli.formats.texts.file import (
+    name_fault,
+    remove_unfinished,
+    replacing,
+    write_atomically,
+)
 
 
 def test_a_new_file_has_the_usual_mode(tmp_path):
@@ -61,7 +66,7 @@ def test_a_folder_is_refused(tmp_path):
 
 def test_a_file_of_the_temporary_name_is_not_touched(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "urandom", bytes)
-    path, other = tmp_path / "out.json", tmp_path / f".out.json.{'00' * 6}.tmp"
+    path, other = tmp_path / "out.json", tmp_path / f".out.json.{'00' * 6}-{os.getpid()}.tmp"
     other.write_bytes(b"other")
     with pytest.raises(FileExistsError):
         write_atomically(str(path), b"new")
@@ -91,3 +96,18 @@ def test_a_long_name_leaves_room_for_a_temporary_one(tmp_path):
 )
 def test_names_that_no_file_has(name, fault):
     assert name_fault(name) == fault
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+def test_the_files_that_a_process_has_not_finished_can_be_removed(tmp_path):
+    (tmp_path / "of another.1.tmp").write_bytes(b"")
+    child = os.fork()
+    if child == 0:
+        with replacing(str(tmp_path / "out.json")):
+            os._exit(0)
+    os.waitpid(child, 0)
+    remove_unfinished(str(tmp_path), child + 1)
+    assert len([*tmp_path.iterdir()]) == 2
+    remove_unfinished(str(tmp_path), child)
+    assert [p.name for p in tmp_path.iterdir()] == ["of another.1.tmp"]
+    remove_unfinished(str(tmp_path / "none"), child)

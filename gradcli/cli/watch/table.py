@@ -94,9 +94,14 @@ class Place:
             cells[_DEADLINE] = cells[_MOST] = 0.0
 
     @property
+    def deadline(self) -> float:
+        """When the time for the question is over; 0 for never."""
+        return self._cells[_DEADLINE]
+
+    @property
     def is_late(self) -> bool:
         """True if the time for the question is over."""
-        return 0 < self._cells[_DEADLINE] < monotonic()
+        return 0 < self.deadline < monotonic()
 
     @property
     def is_large(self) -> bool:

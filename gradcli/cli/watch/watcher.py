@@ -107,6 +107,7 @@ class _Looks:
 
     def __init__(self, place: Place) -> None:
         self._place = place
+        self._deadline = 0.0
         self._late = self._large = 0
 
     def again(self) -> None:
@@ -114,6 +115,8 @@ class _Looks:
         place = self._place
         if not place.process:
             return
+        if self._deadline != place.deadline:  # another question
+            self._deadline, self._late = place.deadline, 0
         self._late = self._late + 1 if place.is_late else 0
         self._large = self._large + 1 if place.is_large else 0
         if self._late > _LATE:

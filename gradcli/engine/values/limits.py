@@ -146,7 +146,7 @@ def check_memory(size: Sequence[int], item: int = _ITEM) -> None:
     if not count:
         check_strides(size)
     elif count * item >= _SMALL:
-        _take(count * item, f"a tensor of size {list(size)}")
+        check_bytes(count * item, f"a tensor of size {list(size)}")
 
 
 def check_items(count: int, item: int = _ITEM) -> None:
@@ -154,13 +154,13 @@ def check_items(count: int, item: int = _ITEM) -> None:
     memory.
     """
     if count * item >= _SMALL:
-        _take(count * item, f"a list of {count:,} items")
+        check_bytes(count * item, f"a list of {count:,} items")
 
 
 def check_text(length: int) -> None:
     """Refuse a text of `length` characters if it does not fit into memory."""
     if length >= _SMALL:
-        _take(length, f"a text of {length:,} characters")
+        check_bytes(length, f"a text of {length:,} characters")
 
 
 def joined_text(between: str, parts: Iterable[str]) -> str:
@@ -170,7 +170,8 @@ def joined_text(between: str, parts: Iterable[str]) -> str:
     return between.join(parts)
 
 
-def _take(needed: int, what: str) -> None:
+def check_bytes(needed: int, what: str) -> None:
+    """Refuse what needs so many bytes if it does not fit into memory."""
     found = meter()
     if needed < found.large:
         return

@@ -12,7 +12,7 @@ from gradcli.engine.run.session.evaluator import Evaluator
 from gradcli.engine.run.session.text import format_value
 from gradcli.engine.tape.graph import Site
 from gradcli.engine.values.carrier import data_of
-from gradcli.engine.values.limits import check_text, joined_text
+from gradcli.engine.values.limits import check_bytes, check_text, joined_text
 from gradcli.errors import run_error
 
 _PLAIN = (
@@ -22,6 +22,8 @@ _PLAIN = (
     *("isspace", "isupper", "islower", "isnumeric", "isdecimal", "isidentifier"),
     *("removeprefix", "removesuffix"),
 )
+_CHANGING_CASE = frozenset(("upper", "lower", "title", "capitalize", "swapcase", "casefold"))
+_LONG = 10_000  # characters of a text for which there may be too little memory
 _FILLING = ("ljust", "rjust", "center", "zfill")
 
 
@@ -42,6 +44,8 @@ def _method(name: str) -> Callable[..., Any]:
         keywords = {key: _argument(a) for key, a in named.items()}
         if name in _FILLING and given and type(given[0]) is int:
             check_text(given[0])
+        if name in _CHANGING_CASE and len(value) > _LONG:
+            check_bytes(_bytes(name, value), f"`{name}` of {len(value):,} characters")
         return _called(name, value, given, keywords)
 
     return call
@@ -65,6 +69,14 @@ def _said(error: Exception) -> str:
         return "the number is too large"
     said = re.sub(r"^(str\.)?\w+(\(\))?( argument \d)? (?=takes|must|first)", "", str(error))
     return f"{said[:1].lower()}{said[1:]}"
+
+
+def _bytes(name: str, value: str) -> int:
+    """Bytes that Python takes to change the case of a text: a code point for each character while
+    it works, and the result.
+    """
+    at_once = value.isascii() and name in ("upper", "lower", "casefold")
+    return (1 if at_once else 5) * len(value)
 
 
 def _join(session: Evaluator, site: Site | None, value: str, items: Any) -> str:

@@ -132,6 +132,10 @@ def _statement(
             yield from _outer(statement, where)
         case ast.Declaration():
             yield from _declaration(statement, where, names)
+            if statement.bounds is not None or isinstance(statement.default, ast.Compare):
+                from gradcli.grammar.meaning import bounds
+
+                yield from bounds.faults(statement, source.text)
         case ast.Assign():
             for target in statement.targets:
                 instead = _mended(statement, target, source)

@@ -435,12 +435,13 @@ class Type(Node):
 
 
 class Declaration(Node):
-    """`input NAME: TYPE = DEFAULT` or `param ...`."""
+    """`input NAME: TYPE in [LOWER, UPPER] = DEFAULT` or `param ...`."""
 
-    __slots__ = ("kind", "name", "type", "default")
+    __slots__ = ("kind", "name", "type", "bounds", "default")
     kind: str
     name: str
     type: Type | None
+    bounds: tuple[Expr, Expr] | None
     default: Expr | None
 
 

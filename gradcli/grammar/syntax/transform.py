@@ -208,9 +208,18 @@ class Transform:
     last = otherwise
 
     def declaration(
-        self, span: Span, kind: str, name: str, type: ast.Type | None, default: ast.Expr | None
+        self,
+        span: Span,
+        kind: str,
+        name: str,
+        type: ast.Type | None,
+        bounds: tuple[ast.Expr, ast.Expr] | None,
+        default: ast.Expr | None,
     ) -> ast.Declaration:
-        return ast.Declaration(span, kind, identifier(name, span), type, default)
+        return ast.Declaration(span, kind, identifier(name, span), type, bounds, default)
+
+    def bounds(self, span: Span, lower: ast.Expr, upper: ast.Expr) -> tuple[ast.Expr, ast.Expr]:
+        return lower, upper
 
     def declared_type(self, span: Span, kind: str, sizes: tuple[object, ...] | None) -> ast.Type:
         return ast.Type(span, kind, sizes)

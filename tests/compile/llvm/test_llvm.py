@@ -6,6 +6,7 @@ import os
 import pickle
 import signal
 import struct
+import sys
 import threading
 import time
 from contextlib import suppress
@@ -30,6 +31,7 @@ from support.programs.typed_programs import (
 from gradcli.engine.compile.control import Control, Left
 from gradcli.engine.compile.llvm import run, worker
 from gradcli.engine.compile.llvm.code import Code
+from gradcli.engine.compile.llvm.emit import primitives
 from gradcli.engine.compile.llvm.lower import Module
 from gradcli.engine.compile.python import code as python
 from gradcli.engine.values.data import np
@@ -165,6 +167,50 @@ def test_an_interrupt_stops_it(long):
     assert control.stop.value == 0
     assert made.call((3,), control) == (3,)
     assert threading.active_count() == before
+
+
+@pytest.mark.parametrize("name", ["value", "_served"])
+def test_an_error_at_the_start_of_a_python_function_that_code_calls(name, monkeypatch):
+    """As an interrupt comes there: the function returns nothing, and the code bails out."""
+    dropped = []
+
+    def trace(frame, event, argument):
+        if frame.f_code.co_name == name:
+            raise Stopped
+
+    monkeypatch.setattr("sys.unraisablehook", lambda found: dropped.append(found.exc_type))
+    with monkeypatch.context() as patch:
+        patch.setattr(primitives, "defined", lambda call: None)
+        code = Code(in_python() if name == "value" else filling())
+    before = sys.gettrace()
+    try:
+        sys.settrace(trace)
+        with pytest.raises(Left):
+            code.call((20,), Control())
+    finally:
+        sys.settrace(before)
+    assert dropped == [Stopped]
+    assert code.call((20,), Control()) == (20,)
+
+
+def test_an_error_right_after_a_stack_has_moved(monkeypatch):
+    """Its old memory is not freed again."""
+    moved, freed = [], []
+
+    def realloc(base, size, realloc=run._realloc):
+        made = realloc(base, size)
+        moved.append(base)
+        if len(moved) == 2:
+            raise Stopped
+        return made
+
+    monkeypatch.setattr(run, "_realloc", realloc)
+    monkeypatch.setattr(run, "_free", freed.append)
+    monkeypatch.setattr(run, "_KEPT", 0)
+    with pytest.raises(Stopped):
+        Code(filling()).call((100_000,), Control())
+    assert moved[1]
+    assert moved[1] not in freed
 
 
 def test_texts_are_told_while_it_runs_in_order():

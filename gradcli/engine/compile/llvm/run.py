@@ -26,7 +26,7 @@ _free: Any = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(("PyMem_RawFree", ctypes.p
 
 _KEPT = 1 << 26  # bytes of stacks and arrays that are kept for the next run
 
-_Serve = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
+_Serve = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
 
 _Kept = ctypes.c_int64 * _WORDS
 
@@ -203,18 +203,21 @@ class Run:
             self._told += 1 + len(layout.types)
             self.control.echo(self._shape.texts[text](*layout.unpacked(layout.at(at))))
 
-    def _served(self, _words: int, what: int, amount: int) -> int:
-        """Serve a request of the code; the result is 0, or 1 if the code has to bail out."""
+    def _served(self, _words: int, what: int, amount: int) -> None:
+        """Serve a request of the code."""
         try:
-            if what == state.FLUSH:
-                return self._flush(amount)
-            if what < state.FLUSH:
-                return not self._shape.callbacks[state.of_callback(what)](amount)
-            entry = self._shape.entries.get(what)
-            return self._grow(what, amount) if entry is None else self._extend(what, entry)
+            self.words[state.REFUSED] = self._refused(what, amount)
         except BaseException as error:  # raised again in the calling thread
             self.raised = error
-            return 1
+
+    def _refused(self, what: int, amount: int) -> int:
+        """Serve a request; the result is 0, or 1 if the code has to bail out."""
+        if what == state.FLUSH:
+            return self._flush(amount)
+        if what < state.FLUSH:
+            return not self._shape.callbacks[state.of_callback(what)](amount)
+        entry = self._shape.entries.get(what)
+        return self._grow(what, amount) if entry is None else self._extend(what, entry)
 
     def look(self) -> None:
         """Print the texts that were there at the last look: their numbers are complete by now."""
@@ -246,6 +249,18 @@ class Run:
         self._taken.append((base, size))
         return base + -base % _ALIGNED, size - _ALIGNED
 
+    def _moved(self, at: int, size: int) -> int:
+        """The address of a stack's memory with another size; 0 if there is none. The words of the
+        stack are at `at`. They forget its memory meanwhile: an interrupt right after the call must
+        not leave them an address that is free.
+        """
+        words = self.words[at : at + 3]
+        self.words[at : at + 3] = [0, 0, 0]
+        made = _realloc(words[0] or None, size)
+        if not made:
+            self.words[at : at + 3] = words
+        return made or 0
+
     def _extend(self, stack: int, entry: int) -> int:
         """Add memory for more entries to a stack of addresses, if possible as many as it has.
         Existing entries stay in place.
@@ -260,7 +275,7 @@ class Run:
         else:
             return 1
         more = size // entry
-        made = _realloc(base or None, 8 * (count + more))
+        made = self._moved(at, 8 * (count + more))
         if not made:
             return 1
         places = range(first, first + more * entry, entry)
@@ -283,7 +298,7 @@ class Run:
         if more > self._left:
             self._left = max(self._left, self.control.more())
         more = min(more, self._left)
-        base = _realloc(base or None, size + more) if size + more >= used + amount else 0
+        base = self._moved(at, size + more) if size + more >= used + amount else 0
         if not base:
             return 1
         self._left -= more

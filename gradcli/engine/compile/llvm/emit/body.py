@@ -283,8 +283,9 @@ class Body:
     def _serve(self, what: int, amount: int | str) -> str:
         """Call `SERVE` with a request and an amount; true if Python refuses."""
         serve = self.load("ptr", state.SERVE)
-        said = f"ptr %state, i64 {what}, i64 {amount}"
-        return self.w.put(f"icmp ne i64 {self.w.put(f'call i64 {serve}({said})')}, 0")
+        self._store("i64", "1", state.REFUSED)
+        self.w.do(f"call void {serve}(ptr %state, i64 {what}, i64 {amount})")
+        return self.w.put(f"icmp ne i64 {self.load('i64', state.REFUSED)}, 0")
 
     def load(self, type: str, field: int) -> str:
         return self.w.put(f"load {type}, ptr {slot(self.w, '%state', field)}")

@@ -128,10 +128,14 @@ class Primitives:
         given_at = [k for k, a in enumerate(template) if isinstance(a, Number)]
         known = dict(call.params)
         raised, wanted = self.raised, _CLASSES[type]
+        room = _IN_C[type]
         failed: Any = {"float": _FAILED, "int": _NO_INT, "bool": _NO_BOOL}[type]
         bools = [i for i, t in enumerate(types) if t == "bool"]
 
-        def value(*given: Any) -> Any:
+        def value(*given: Any) -> None:
+            room.from_address(given[-1]).value = computed(given[:-1])
+
+        def computed(given: tuple[Any, ...]) -> Any:
             try:
                 if bools:
                     given = tuple(bool(x) if i in bools else x for i, x in enumerate(given))
@@ -146,9 +150,11 @@ class Primitives:
                 return failed
             return r if r.__class__ is wanted else failed
 
-        made = ctypes.CFUNCTYPE(_IN_C[type], *(_IN_C[t] for t in types))(value)
+        made = ctypes.CFUNCTYPE(None, *(_IN_C[t] for t in types), ctypes.c_void_p)(value)
         self.kept.append(made)
-        return _Called(address_of(made), type)
+        name = f"@python{len(self.kept)}"
+        self.lines += _text(name, address_of(made), type, types)
+        return _Called(name, type)
 
 
 _FAILED = ctypes.c_double.from_buffer(ctypes.c_uint64(_NO_FLOAT)).value
@@ -177,22 +183,41 @@ class _Written(_Primitive):
 
 
 class _Called(_Primitive):
-    """A Python function. The call takes Python's lock."""
+    """A Python function, called by a function of the module. The call takes Python's lock."""
 
-    def __init__(self, address: int, type: str) -> None:
-        self.address = address
+    def __init__(self, name: str, type: str) -> None:
+        self.name = name
         self.type = type
 
     def call(self, w: Writer, args: Sequence[Number | float | None]) -> Number:
         said = ", ".join(_argument(w, a) for a in args if isinstance(a, Number))
         given = "double" if self.type == "float" else "i64"
-        r = w.put(f"call {given} inttoptr (i64 {self.address} to ptr)({said}) nounwind")
+        r = w.put(f"call {given} {self.name}({said}) nounwind")
         if self.type == "float":
             bits = w.put(f"bitcast double {r} to i64")
             w.fail(w.put(f"icmp eq i64 {bits}, {_NO_FLOAT}"))
             return Number(r, "float")
         w.fail(w.put(f"icmp eq i64 {r}, {_NO_INT if self.type == 'int' else _NO_BOOL}"))
         return Number(r, "int") if self.type == "int" else w.number("bool", f"trunc i64 {r} to i1")
+
+
+def _text(name: str, address: int, type: str, types: Sequence[str]) -> list[str]:
+    """The definition of a function that calls a Python function. The result comes through memory
+    that holds a failure before: an error from outside may end the Python function at its start, and
+    what it returns then is not defined.
+    """
+    given = [f"{'double' if t == 'float' else 'i64'} %a{k}" for k, t in enumerate(types)]
+    gives = "double" if type == "float" else "i64"
+    failed = {"float": _NO_FLOAT, "int": _NO_INT, "bool": _NO_BOOL}[type]
+    return [
+        f"define internal {gives} {name}({', '.join(given)}) nounwind {{",
+        "  %room = alloca i64",
+        f"  store i64 {failed}, ptr %room",
+        f"  call void inttoptr (i64 {address} to ptr)({', '.join([*given, 'ptr %room'])})",
+        f"  %result = load {gives}, ptr %room",
+        f"  ret {gives} %result",
+        "}",
+    ]
 
 
 def _argument(w: Writer, a: Number) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-STOP, TURNS, WORDS, USED, ROOM, REASON, SERVE, ARENA, _FIRST = range(9)
+STOP, TURNS, WORDS, USED, ROOM, REASON, SERVE, REFUSED, ARENA, _FIRST = range(10)
 """The words, in this order:
 
 - STOP: the address of a byte that is not zero once the code must stop;
@@ -10,6 +10,8 @@ STOP, TURNS, WORDS, USED, ROOM, REASON, SERVE, ARENA, _FIRST = range(9)
 - WORDS, USED, ROOM: the address of the buffer for texts, the words in it, and its size in words;
 - REASON: why the code has bailed out, a place in `REASONS`;
 - SERVE: the Python function that the code calls for what it cannot do itself;
+- REFUSED: 0 if that has done it. The code writes a 1 before each call, as an error from outside may
+  end the function at its start;
 - ARENA: the address of the memory for arrays.
 
 The words of each stack follow.

@@ -125,3 +125,26 @@ def test_changes_in_place_by_spread_arguments():
 def test_the_names_of_an_object_are_those_of_its_classes_too():
     text = "class A:\n    a = 1\n    def f(self):\n        self.b = 2\nx = A()\nx.f()\n"
     assert load(f"{text}print(dir(x), dir(A))").run().printed == ("['a', 'b', 'f'] ['a', 'f']",)
+
+
+@pytest.mark.parametrize(
+    ("call", "message", "notes"),
+    [
+        ("removeprefix(1)", "`removeprefix`: must be str, not int", ("removeprefix(prefix)",)),
+        (
+            "ljust()",
+            "`ljust`: expected at least 1 argument, got 0",
+            ("ljust(width, fillchar=' ')",),
+        ),
+        ("split(1)", "`split`: must be str or None, not int", ("split(sep=None, maxsplit=-1)",)),
+        ("upper({1})", "`upper` of a string does not take a set", ()),
+        ("splitlines(2 ** 62)", "`splitlines`: the number is too large", ()),
+        ("split('')", "`split`: empty separator", ()),
+    ],
+)
+def test_an_error_of_a_string_s_method_says_how_it_is_called(call, message, notes):
+    with pytest.raises(GradError) as caught:
+        load(f"'a,b'.{call}").run()
+    found = caught.value.diagnostics[0]
+    assert found.message == message
+    assert tuple(found.notes) == tuple(f"it is called as {note}" for note in notes)

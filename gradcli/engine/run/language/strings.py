@@ -27,21 +27,21 @@ _LONG = 10_000  # characters of a text for which there may be too little memory
 _FILLING = ("ljust", "rjust", "center", "zfill")
 
 
-def _argument(value: Any) -> Any:
-    """A value as an argument of a string's method."""
+def _argument(value: Any, name: str) -> Any:
+    """A value as an argument of the string's method of that name."""
     data = data_of(value)
     if type(data) is tuple:
-        return tuple(map(_argument, data))
+        return tuple(_argument(item, name) for item in data)
     if data is None or type(data) in (str, int, bool):
         return data
-    raise run_error("wrong-type", f"a method of strings does not take {kind_of(value)}")
+    raise run_error("wrong-type", f"`{name}` of a string does not take {kind_of(value)}")
 
 
 def _method(name: str) -> Callable[..., Any]:
 
     def call(value: str, *args: Any, **named: Any) -> Any:
-        given = [_argument(a) for a in args]
-        keywords = {key: _argument(a) for key, a in named.items()}
+        given = [_argument(a, name) for a in args]
+        keywords = {key: _argument(a, name) for key, a in named.items()}
         if name in _FILLING and given and type(given[0]) is int:
             check_text(given[0])
         if name in _CHANGING_CASE and len(value) > _LONG:
@@ -67,7 +67,8 @@ def _said(error: Exception) -> str:
     """What Python says of wrong arguments, as the rest of a sentence."""
     if isinstance(error, OverflowError):
         return "the number is too large"
-    said = re.sub(r"^(str\.)?\w+(\(\))?( argument \d)? (?=takes|must|first)", "", str(error))
+    start = r"^(str\.)?\w+(\(\))?( arg(ument)?)?( \d)? (?=takes|must|first|expected)"
+    said = re.sub(start, "", str(error))
     return f"{said[:1].lower()}{said[1:]}"
 
 
@@ -92,7 +93,7 @@ def _join(session: Evaluator, site: Site | None, value: str, items: Any) -> str:
 
 
 def _replace(value: str, old: Any, new: Any, count: Any = -1) -> str:
-    before, after, most = _argument(old), _argument(new), _argument(count)
+    before, after, most = (_argument(value, "replace") for value in (old, new, count))
     if type(before) is str and type(after) is str:
         check_text(len(value) + value.count(before) * len(after))
     made: str = _called("replace", value, (before, after, most), {})

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+from gradcli.engine.compile.passes.finite import finite
 from gradcli.engine.compile.typed import NotCompilable, Places, Program
 from gradcli.engine.compile.walk import has_arrays
 
@@ -47,8 +48,8 @@ def has_machine_code() -> bool:
 
 
 def code(program: Program) -> Code:
-    """Return the code of a typed program, made by the best available back end. If one fails, the
-    next one makes the code, whose `made` says so.
+    """Return the code of a typed program, made by the best available back end. It bails out where a
+    result is not finite. If one back end fails, the next one makes the code, whose `made` says so.
 
     Raises:
         NotCompilable: If no back end can make it.
@@ -58,16 +59,16 @@ def code(program: Program) -> Code:
         try:
             from gradcli.engine.compile.llvm.code import Code as MachineCode
 
-            return MachineCode(program)
+            return MachineCode(finite(program))
         except NotCompilable:
             if not has_arrays(program):
                 raise
         except Exception as error:
             why = f", because {failure('machine code', error)}"
     try:
-        from gradcli.engine.compile.python.code import Code as PythonCode
+        from gradcli.engine.compile.python.finite import FiniteCode
 
-        made = PythonCode(program)
+        made = FiniteCode(program)
     except NotCompilable:
         raise
     except Exception as error:

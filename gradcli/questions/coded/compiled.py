@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 from gradcli.cpython import Uncollected
 from gradcli.engine.compile import backends
 from gradcli.engine.compile.control import MOST, Control, Left, nowhere
-from gradcli.engine.compile.passes.finite import finite
 from gradcli.engine.compile.specialize.tracing.scalarized import Vectors
 from gradcli.engine.compile.typed import (
     DTYPES,
@@ -105,7 +104,7 @@ class Compiled:
     def __init__(self, loaded: Loaded, lowering: type[Lowered], request: Request) -> None:
         start = perf_counter()
         self._loaded = loaded
-        self.lowered, self.code = coded(loaded, lowering, request, _code)
+        self.lowered, self.code = coded(loaded, lowering, request, backends.code)
         self._bytes = sum(bytes_of(v.type) for v in values(self.lowered.program))
         self.is_whole = self._bytes > 0
         self._results = [dtype_and_shape(type_of(x)) for x in self.lowered.program.block.results]
@@ -407,13 +406,6 @@ def tried(loaded: Loaded, request: Request, make: Callable[[], Code]) -> Code | 
         raise
     except Exception as error:
         return not_compiled(backends.failure("making code", error), None)
-
-
-def _code(program: Program) -> backends.Code:
-    """The code of a program. It bails out where a result is not finite: of that the interpreter
-    tells why.
-    """
-    return backends.code(finite(program))
 
 
 def _first_loop(block: Block) -> Loop | None:

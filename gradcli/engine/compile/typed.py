@@ -289,5 +289,9 @@ class TooLarge(NotCompilable):
     """A tensor cannot be scalarized, mostly because it is too large."""
 
 
+class ManyItems(TooLarge):
+    """One of many items is picked, which in an array is a load, else a tree of branches."""
+
+
 class GoesBack(NotCompilable):
     """A program does something that compiles only if it takes gradients itself."""

@@ -10,12 +10,13 @@ from typing import Any, TypeVar
 from gradcli.cpython import Uncollected
 from gradcli.engine.compile import backends
 from gradcli.engine.compile.control import MOST, Control, Left, nowhere
-from gradcli.engine.compile.specialize.tracing.scalarized import Vectors
+from gradcli.engine.compile.specialize.tracing.scalarized import PickingVectors, Vectors
 from gradcli.engine.compile.typed import (
     DTYPES,
     Block,
     If,
     Loop,
+    ManyItems,
     NotCompilable,
     Program,
     TooLarge,
@@ -36,7 +37,7 @@ from gradcli.questions.asked.loaded import Loaded
 from gradcli.questions.asked.request import Request, not_compiled
 from gradcli.questions.coded import lowerings
 from gradcli.questions.coded.given import elements, whole
-from gradcli.questions.coded.lowered import Lowered
+from gradcli.questions.coded.lowered import Lowered, Tensors
 
 Code = TypeVar("Code")
 
@@ -424,26 +425,28 @@ def coded(
     loaded: Loaded, lowering: type[Lowered], request: Request, make: Callable[[Program], Code]
 ) -> tuple[Lowered, Code]:
     """A question, lowered, and `make` of its typed program. Its tensors are scalarized if possible,
-    else arrays.
+    else arrays, and if these are not possible, scalarized with branches for all their items.
 
     Raises:
         NotCompilable: If nothing can be made of either.
     """
-    first: NotCompilable | None = None
+
+    def made(tensors: Tensors) -> tuple[Lowered, Code]:
+        found = lowering(loaded, request, tensors)
+        return found, make(found.program)
+
     try:
-        made = lowering(loaded, request, Vectors)
-        return made, make(made.program)
-    except TooLarge:
-        pass
+        return made(Vectors)
     except NotCompilable as error:
         first = error
     from gradcli.engine.compile.specialize.tracing.arrays import Arrays
 
     try:
-        made = lowering(loaded, request, Arrays)
-        return made, make(made.program)
+        return made(Arrays)
     except NotCompilable as error:
-        raise first or error from None
+        if isinstance(first, ManyItems):
+            return made(PickingVectors)
+        raise (error if isinstance(first, TooLarge) else first) from None
 
 
 def _settled(numbers: Sequence[Any]) -> tuple[Any, ...]:

@@ -113,8 +113,11 @@ class Operators:
             return self._trace.do(ops.getitem, [x], {"index": as_tuple(index)})
         if isinstance(x, Tensor) and x.shape:
             x = self._trace.tensors.of_known(x)
-        if isinstance(index, Symbol) and (isinstance(x, (Vector, list, tuple)) or is_whole(x)):
-            return picked(self._trace, x, index)
+        place = index.number if isinstance(index, Cell) else index
+        if isinstance(place, Symbol) and (isinstance(x, (Vector, list, tuple)) or is_whole(x)):
+            if place.type == "int64[]":
+                place = self._trace.on_arrays(ops.unboxed, [place], {})
+            return picked(self._trace, x, place)
         if type(x) not in (list, tuple, Fields) or not is_known(index):
             raise self._trace.refused("an item is taken by a value known only at run time")
         if type(index) not in (int, slice):

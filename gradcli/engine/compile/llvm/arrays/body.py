@@ -8,7 +8,7 @@ a loop carries is double-buffered.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from gradcli.engine.compile.llvm.arrays import moves as array_moves
@@ -16,13 +16,16 @@ from gradcli.engine.compile.llvm.arrays.callbacks import callback
 from gradcli.engine.compile.llvm.arrays.maps import Maps
 from gradcli.engine.compile.llvm.arrays.plan import Memory, Unit, units
 from gradcli.engine.compile.llvm.arrays.steps import (
+    TYPES_MADE,
     Call,
     Copy,
     Fold,
     Map,
     Node,
     Part,
+    Pick,
     Product,
+    Put,
     Step,
     Steps,
     Symbolic,
@@ -30,7 +33,7 @@ from gradcli.engine.compile.llvm.arrays.steps import (
 from gradcli.engine.compile.llvm.emit import state
 from gradcli.engine.compile.llvm.emit.body import Body, read_word, slot, write_word
 from gradcli.engine.compile.llvm.emit.primitives import Primitives
-from gradcli.engine.compile.llvm.emit.writer import Number, llvm_type
+from gradcli.engine.compile.llvm.emit.writer import Number, constant, llvm_type
 from gradcli.engine.compile.scalar.errors import Untranslatable
 from gradcli.engine.compile.typed import (
     DTYPES,
@@ -351,6 +354,8 @@ class ArrayBody(Body):
             return args[0]
         if op is ops.held:
             return params["of"].data
+        if op in _AT_PLACES:
+            return _AT_PLACES[op](self._steps, *args, **params)
         if op is ops.assembled:
             return self._assembled(args, params["size"], i.target.type)
         assert op.value.array is not None
@@ -439,6 +444,13 @@ class ArrayBody(Body):
         if isinstance(first, Call):
             self._call_back(first)
             return
+        if isinstance(first, Pick | Put):
+            self._at_place(first)
+            return
+        self._moved(first)
+
+    def _moved(self, first: Copy | Fold | Product) -> None:
+        """Emit the call of a function that does a step."""
         text, given = self._text(first)
         self.work += first.target.count
         types = [x.type if isinstance(x, Number) else "ptr" for x in given]
@@ -464,6 +476,26 @@ class ArrayBody(Body):
         address = w.put(f"ptrtoint ptr {words} to i64")
         failed = self._serve(state.of_callback(step.number), address)
         w.rare(failed, self.leave(state.NUMBER))
+
+    def _at_place(self, step: Pick | Put) -> None:
+        """Emit a step at a place that is known only when the code runs, counted from the end if it
+        is negative, and a bail-out if it is out of range.
+        """
+        w, at = self.w, step.at.text
+        whole = step.source if isinstance(step, Pick) else self._steps.whole(step.target).part()
+        from_end = w.put(f"add i64 {at}, {whole.shape[0]}")
+        place = w.put(f"select i1 {w.put(f'icmp slt i64 {at}, 0')}, i64 {from_end}, i64 {at}")
+        w.rare(w.put(f"icmp uge i64 {place}, {whole.shape[0]}"), self.leave(state.NUMBER))
+        moved = w.put(f"mul i64 {place}, {whole.strides[0]}")
+        address = w.put(f"getelementptr i8, ptr {self._address(whole)}, i64 {moved}")
+        there = Node(whole.node.type, whole.shape[1:], address)
+        part = Part(there, 0, whole.shape[1:], whole.strides[1:])
+        if isinstance(step, Put):
+            self._moved(Copy(there, part, step.source))
+        elif there.shape:
+            self._moved(Copy(step.target, self._steps.whole(step.target).part(), part))
+        else:
+            w.write_element(w.read_element(there.type, address), step.target.at)
 
     def _text(self, step: Step) -> tuple[str, list[Part | Number]]:
         """The text of the function that does a step, and its arguments."""
@@ -506,6 +538,23 @@ class ArrayBody(Body):
             self.lines.append(f"define internal {type} {name}({takes}) nounwind noinline {{")
             self.lines.append(text)
         return self._names[key]
+
+
+def _put_in_zeros(steps: Steps, value: Any, at: Any, size: Sequence[int]) -> Symbolic:
+    symbol = steps.symbol(value)
+    zero = constant(TYPES_MADE[symbol.type](0.0))
+    assert zero is not None
+    number = steps.number(zero)
+    zeros = number.shown(np.broadcast_to(number.ghost, size))
+    return steps.put(zeros, steps.symbol(at), symbol)
+
+
+_AT_PLACES: dict[Any, Callable[..., Symbolic]] = {
+    ops.row: lambda steps, x, at: steps.pick(x, steps.symbol(at)),
+    ops.unrow: _put_in_zeros,
+    ops.with_row: lambda steps, x, value, at: steps.put(x, steps.symbol(at), steps.symbol(value)),
+}
+"""What the ops at a place that is known only when the code runs do to symbols."""
 
 
 def _is_on_arrays(i: Do) -> bool:

@@ -15,7 +15,9 @@ from gradcli.engine.compile.llvm.arrays.steps import (
     Map,
     Node,
     Part,
+    Pick,
     Product,
+    Put,
     Step,
 )
 
@@ -52,7 +54,7 @@ def parts(step: Step) -> Iterator[Part]:
             found = (step.operand,)
         case Product():
             found = (step.a, step.b)
-        case Copy():
+        case Copy() | Pick() | Put():
             found = (step.source,)
     yield from (x for x in found if isinstance(x, Part))
 

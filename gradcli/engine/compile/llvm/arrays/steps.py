@@ -103,6 +103,24 @@ class Copy(Record):
     source: Operand
 
 
+class Pick(Record):
+    """target = source[at], at a place that is known only when the code runs."""
+
+    __slots__ = ("target", "source", "at")
+    target: Node
+    source: Part
+    at: Number
+
+
+class Put(Record):
+    """target[at] = source, at a place that is known only when the code runs."""
+
+    __slots__ = ("target", "at", "source")
+    target: Node
+    at: Number
+    source: Operand
+
+
 class Call(Record):
     """target = the result of a function in Python, the callback with this number."""
 
@@ -112,7 +130,7 @@ class Call(Record):
     operands: tuple[Operand, ...]
 
 
-Step: TypeAlias = Map | Fold | Product | Copy | Call
+Step: TypeAlias = Map | Fold | Product | Copy | Pick | Put | Call
 
 _LARGE = 1 << 27  # multiplications from which the interpreter splits a product
 _FOLDS: dict[Any, tuple[str, float | bool]] = {
@@ -191,6 +209,24 @@ class Steps:
         source = x.part() if isinstance(x.source, Node) else x.source
         self.steps.append(Copy(target, whole, source))
         return whole
+
+    def pick(self, x: Symbolic, at: Symbolic) -> Symbolic:
+        """The part of an array at a place that is known only when the code runs."""
+        if isinstance(x.source, Number):
+            raise Untranslatable("an item of a repeated number")
+        target = Node(x.type, x.shape[1:])
+        self.steps.append(Pick(target, x.part(), _place(at)))
+        return self.whole(target)
+
+    def put(self, x: Symbolic, at: Symbolic, value: Symbolic) -> Symbolic:
+        """A copy of an array with the part at such a place replaced."""
+        if x.type != value.type or value.shape not in ((), x.shape[1:]):
+            raise Untranslatable("an item of another type or shape")
+        target = Node(x.type, x.shape)
+        self.copy(x, target)
+        source = value.source if isinstance(value.source, Number) else value.part()
+        self.steps.append(Put(target, _place(at), source))
+        return self.whole(target)
 
     def _spread(self, x: Symbolic, shape: tuple[int, ...]) -> Operand:
         if isinstance(x.source, Number):
@@ -392,6 +428,12 @@ class Symbolic(Noted):
         if self.type == "float" and (is_plain or getattr(exponent, "ndim", 0)):
             return np.power(self, exponent)
         raise Untranslatable("a power whose exponent is not known")
+
+
+def _place(at: Symbolic) -> Number:
+    if not isinstance(at.source, Number) or at.type != "int":
+        raise Untranslatable("a place that is no int")
+    return at.source
 
 
 def _where(steps: Steps, test: Any, *ways: Any) -> Symbolic:

@@ -14,7 +14,7 @@ from gradcli.engine.compile.specialize.tracing.values import (
     number_type,
 )
 from gradcli.engine.compile.symbols import Symbol, operand
-from gradcli.engine.compile.typed import Block, If
+from gradcli.engine.compile.typed import Block, If, ManyItems
 from gradcli.engine.ops.catalog import ops
 
 MOST = 64
@@ -28,6 +28,8 @@ def picked(trace: Trace, items: Any, index: Symbol) -> Any:
     if isinstance(items, Vector):
         if len(items.shape) != 1:
             raise trace.refused("a row is taken at a place known only at run time")
+        if len(items.numbers) > trace.tensors.most_picked:
+            raise ManyItems("one of many items is picked", trace.span)
         at = _place(trace, index, len(items.numbers))
         number = _one(
             trace,

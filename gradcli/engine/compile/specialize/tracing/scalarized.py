@@ -30,7 +30,13 @@ Tree: TypeAlias = "int | tuple[Tree, Tree]"
 
 
 class Vectors:
-    """Emits ops on the elements of scalarized tensors."""
+    """Emits ops on the elements of scalarized tensors.
+
+    Fields:
+        most_picked: the most items of a tensor among which branches pick one.
+    """
+
+    most_picked = 8
 
     def __init__(self, trace: Any) -> None:
         self._trace = trace
@@ -249,6 +255,12 @@ class Vectors:
         """Return the error that this place cannot be compiled."""
         found: Exception = self._trace.refused(reason)
         return found
+
+
+class PickingVectors(Vectors):
+    """Scalarized tensors of which branches pick any item, where the program has no other code."""
+
+    most_picked = MOST
 
 
 def _is_symbol(x: Any) -> bool:

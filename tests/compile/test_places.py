@@ -1,0 +1,127 @@
+"""Items at places that are known only when code runs: read and set, of data and of what is
+differentiated, in range, from the end and out of range; the interpreter's bits.
+"""
+
+import numpy as np
+import pytest
+
+from gradcli.engine.compile import backends
+from gradcli.errors import GradError
+from gradcli.program import Options, load
+
+HEAD = """
+param a = 0.7
+param x: float[{n}]
+input y: float[{n}]
+input m: float[{n}, 3]
+input k: int[{n}]
+input up: bool[{n}]
+"""
+BODIES = {
+    "data one after the other": "s = 0.0\nfor t in range({n}):\n    s = s + a * y[t]\ns",
+    "data and those before": (
+        "s = 0.0\nfor t in range(2, {n}):\n    s = s + sin(a * y[t - 1]) * y[t - 2] - y[t]\ns"
+    ),
+    "from the end": "s = 0.0\nfor t in range({n}):\n    s = s * a + y[-1 - t]\ns",
+    "by data": "s = 0.0\nfor t in range({n}):\n    s = s * a + y[k[t]] * x[k[t]]\ns",
+    "of what is differentiated": "s = 0.0\nfor t in range({n}):\n    s = s + a * x[t] * x[t]\ns",
+    "with other uses": "s = (x * y).sum()\nfor t in range({n}):\n    s = s * 0.5 + x[t] * y[t]\ns",
+    "rows of a matrix": "s = x[:3] * 0.0\nfor t in range({n}):\n    s = s * a + m[t] * y[t]\ns.sum()",
+    "bools": "s = 0.0\nfor t in range({n}):\n    s = s + (a * y[t] if up[t] else x[t])\ns",
+    "set of numbers": "z = x * 1.0\nfor t in range(1, {n}):\n    z[t] = a * y[t] + t\nz.sum()",
+    "set and read": (
+        "z = zeros({n})\nz[0] = a\nfor t in range(1, {n}):\n    z[t] = z[t - 1] * 0.5 + x[t] * y[t]\nz.sum()"
+    ),
+    "set a row": (
+        "z = zeros({n}, 3)\nfor t in range({n}):\n    z[t] = m[t] * a * x[t]\n(z * m).sum()"
+    ),
+    "zeros with signs": "s = -0.0\nfor t in range({n}):\n    s = s + y[t] * a * -0.0\ns",
+}
+BRANCHES = [BODIES["bools"]]  # an item on one path and a number on the other are not yet one value
+QUESTIONS = ("grad", "jacobian", "hessian", "run")
+NEVER = Options(compile="never", grad_fn=False)
+ALWAYS = Options(compile="always", grad_fn=False)
+
+
+def given(n):
+    numbers = np.random.default_rng(n)
+    return {
+        "x": numbers.normal(size=n),
+        "y": np.where(np.arange(n) % 5 == 3, 0.0, numbers.normal(size=n)),
+        "m": numbers.normal(size=(n, 3)),
+        "k": numbers.integers(-n, n, size=n),
+        "up": numbers.normal(size=n) > 0,
+    }
+
+
+def bits(found, question):
+    if question == "run":
+        return found.result
+    names = {"grad": found.grad} if question == "grad" else {question: getattr(found, question)}
+    return repr(found.value), {k: _bytes(v) for k, v in names.items()}
+
+
+def _bytes(x):
+    if isinstance(x, dict):
+        return {k: _bytes(v) for k, v in x.items()}
+    return np.asarray(x).shape, np.ascontiguousarray(x).tobytes()
+
+
+@pytest.fixture(params=["machine code", "python"])
+def back_end(request, monkeypatch):
+    if request.param == "python":
+        monkeypatch.setattr(backends, "has_machine_code", lambda: False)
+    elif not backends.has_machine_code():
+        pytest.skip("machine code needs the extra `fast`")
+
+
+@pytest.mark.parametrize("n", [3, 9, 70])
+@pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
+def test_code_has_the_interpreter_s_bits(body, n, back_end):
+    program = load((HEAD + body).format(n=n))
+    for question in QUESTIONS:
+        expected = getattr(program, question)(given(n), options=NEVER)
+        try:
+            found = getattr(program, question)(given(n), options=ALWAYS)
+        except GradError as error:
+            assert "not compiled" in str(error), error
+            assert (question, n) != ("grad", 70) or body in BRANCHES, error
+            continue
+        assert bits(found, question) == bits(expected, question), question
+
+
+PLACES = [("t + 1", 5), ("t - 12", 5), ("-1 - t", 10), ("t * 2", 5), ("t", 10)]
+
+
+@pytest.mark.parametrize(("place", "turns"), PLACES)
+@pytest.mark.parametrize("body", ["s = s + y[{place}]", "y[{place}] = t * a"])
+def test_a_place_out_of_range_is_the_interpreter_s_error(place, turns, body, back_end):
+    text = "param a = 0.5\ninput y: float[10]\ninput n: int\ns = 0.0\nfor t in range(n):\n"
+    program = load(f"{text}    {body.format(place=place)}\ns + y.sum()")
+    y = np.arange(10.0)
+    for n in (turns, 11):
+        told = []
+        for options in (NEVER, ALWAYS):
+            try:
+                told.append(program.grad(y=y, n=n, options=options).value)
+            except GradError as error:
+                told.append(str(error))
+        assert told[0] == told[1] or "not compiled" in told[1]  # of the first turn it is known
+
+
+def test_a_read_of_data_is_a_load():
+    """Code neither calls Python nor keeps arrays of zeros for data that are read."""
+    if not backends.has_machine_code():
+        pytest.skip("machine code needs the extra `fast`")
+    text = (
+        "param a = 0.5\ninput y: float[n]\ninput turns: int\ns = 0.0\n"
+        "for t in range(turns):\n    s = s + a * y[t]\ns"
+    )
+    lengths = set()
+    for n in (20, 64, 65, 1000):
+        function = load(text).compile()
+        function.bind(y=np.ones(n), turns=n)
+        (code,) = function._codes.values()
+        assert not code._code.code._shape.callbacks, n
+        lengths.add(code.source.count("\n"))
+    assert len(lengths) == 1

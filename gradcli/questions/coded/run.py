@@ -74,9 +74,15 @@ class Run(Lowered):
 
 
 def _tests(tree: Tree, places: Iterator[int]) -> Iterator[int]:
-    """The places of the bools in a result that select its form."""
+    """The places of the bools in a result that select its form.
+
+    Raises:
+        NotCompilable: If a tensor requires grad by itself on one of two paths.
+    """
     match tree:
         case Leaf():
+            if tree.trained:
+                raise NotCompilable("a tensor is a leaf on one of two paths")
             next(places)
         case Trained():
             next(places)

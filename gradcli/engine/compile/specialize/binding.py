@@ -191,7 +191,7 @@ class Binding:
 
     def watched(self, name: str, held: Any) -> Any:
         """Return the value of a name that is no input."""
-        is_leaf = isinstance(held, Cell) and held.leaf
+        is_leaf = isinstance(held, Cell) and name in self._watched and held.is_leaf
         if is_leaf:
             self.leaves.add(name)
         return self.point(name, held) if is_leaf or name in self._asked else held

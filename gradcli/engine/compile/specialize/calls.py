@@ -464,7 +464,7 @@ class Calls:
                 case "grad":
                     return self.graph.gradient(receiver)
                 case "is_leaf" if receiver.visible is not None:
-                    return receiver.leaf or not receiver.visible
+                    return receiver.is_leaf or not receiver.visible
         if is_whole(receiver):
             match name:
                 case "requires_grad" if receiver.visible is not None:

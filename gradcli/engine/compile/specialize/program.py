@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 from gradcli.cpython import NESTED, Room
 from gradcli.engine.compile.specialize.binding import Array, Binding, Draw, Entry
@@ -48,11 +48,19 @@ from gradcli.record import Record
 
 
 class Leaf(Record):
-    """A number among the results of a program: its type, and whether it is a 0-d tensor."""
+    """A number among the results of a program.
 
-    __slots__ = ("type", "tensor")
+    Fields:
+        type: its type.
+        tensor: True if it is a 0-d tensor.
+        trained: True if that is a leaf that requires grad on one path and none on another.
+    """
+
+    __slots__ = ("type", "tensor", "trained")
+    _defaults: ClassVar[dict[str, Any]] = {"trained": False}
     type: str
     tensor: bool
+    trained: bool
 
 
 class Known(Record):
@@ -223,7 +231,7 @@ def _leaf(value: Any, numbers: list[Operand]) -> Leaf:
     """Append the number of a number or tensor, and return its structure."""
     is_tensor = isinstance(value, Cell)
     numbers.append(operand(value.number if is_tensor else value))
-    return Leaf(type_of(numbers[-1]), is_tensor)
+    return Leaf(type_of(numbers[-1]), is_tensor, is_tensor and value.leaf is None)
 
 
 def _tree(value: Any, numbers: list[Operand]) -> Tree:

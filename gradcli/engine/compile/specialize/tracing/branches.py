@@ -254,17 +254,19 @@ class Merge:
         (_, grad, leaf, *_), (_, other_grad, is_other_leaf, *_) = (
             way.held(x) for way, x in zip(self.ways, (a, b), strict=True)
         )
-        if leaf is not is_other_leaf or grad is not None or other_grad is not None:
+        is_leaf_sometimes = leaf is not is_other_leaf
+        has_grad = grad is not None or other_grad is not None
+        if has_grad or (is_leaf_sometimes and a.goes_back):
             return Conflict("a tensor has a gradient on one of two paths")
         number, _, _, visible, saved = self._contents(a, b)
         if not is_number(number):
             return Conflict("a tensor is of another dtype on each of two paths")
         made = self.trace.cell(number, visible=visible)
-        made.saved, made.leaf = saved, leaf
-        if leaf and self.trace.graph is not None:
+        made.saved, made.leaf = saved, None if is_leaf_sometimes else leaf
+        if leaf and not is_leaf_sometimes and self.trace.graph is not None:
             self.trace.graph.known(made)
             self._leaves.append((a, b))
-        if not (self._is_new(a) and self._is_new(b)):
+        if is_leaf_sometimes or not (self._is_new(a) and self._is_new(b)):
             made.frozen = True
             a.let_go()
             b.let_go()

@@ -78,7 +78,7 @@ class _Wrapped:
 
 
 def _is_leaf(value: Any) -> bool:
-    return isinstance(value, Cell) and value.leaf and value.visible is True
+    return isinstance(value, Cell) and value.is_leaf and value.visible is True
 
 
 def _kept(value: Any) -> Any:

@@ -157,7 +157,7 @@ class ListForm(TupleForm):
 class CellForm(Form):
     """A tensor, a new one in each turn; unknown code may hold it."""
 
-    def __init__(self, number: Form, leaf: bool, visible: bool | None, saved: bool) -> None:
+    def __init__(self, number: Form, leaf: bool | None, visible: bool | None, saved: bool) -> None:
         self.number = number
         self.leaf = leaf
         self.visible = visible
@@ -169,7 +169,7 @@ class CellForm(Form):
     def flat(self, value: Any) -> list[Operand] | None:
         if not isinstance(value, Cell) or (value.saved and not self.saved):
             return None
-        if value.grad is not None or value.leaf is not self.leaf:
+        if value.grad is not None or (value.leaf is not self.leaf and self.leaf is not None):
             return None
         if value.visible is not self.visible and self.visible is not None:
             return None
@@ -283,12 +283,14 @@ def _joined(a: Any, b: Any, name: str, is_param: Callable[[Any], bool]) -> Form:
             raise Changed(f"{name} may have no value")  # before the first turn
         return ConflictForm(f"{name} may have no value")
     if isinstance(a, Cell) and isinstance(b, Cell):
-        if a.grad is not None or b.grad is not None or a.leaf is not b.leaf:
+        is_leaf_sometimes = a.leaf is not b.leaf
+        if a.grad is not None or b.grad is not None or (is_leaf_sometimes and a.goes_back):
             raise Changed(f"{name} has another gradient in each turn")
         if a.visible is not b.visible and a.goes_back:
             raise Changed(f"{name} requires grad in one turn and not in another")
         inner = _joined(a.stored, b.stored, name, is_param)
-        return CellForm(inner, *flags(content(a), content(b)))
+        leaf, visible, saved = flags(content(a), content(b))
+        return CellForm(inner, None if is_leaf_sometimes else leaf, visible, saved)
     if isinstance(a, Vector) and isinstance(b, Vector) and a.shape == b.shape and a.type == b.type:
         numbers: list[Form] = [NumberForm(a.type) for _ in a.numbers]
         like = b if a.dense else a  # which is dense if both are

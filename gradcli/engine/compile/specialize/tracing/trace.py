@@ -399,11 +399,12 @@ CONTENTS = 2
 """The number of values in the content of a tensor; its flags follow."""
 
 
-def flags(a: Sequence[Any], b: Sequence[Any]) -> tuple[bool, bool | None, bool]:
+def flags(a: Sequence[Any], b: Sequence[Any]) -> tuple[bool | None, bool | None, bool]:
     """Merge the flags of a tensor from its contents on two paths: leaf, visible, saved."""
     *_, leaf, visible, saved = a
     *_, other_leaf, other_visible, other_saved = b
-    return leaf or other_leaf, visible if visible is other_visible else None, saved or other_saved
+    is_leaf = None if leaf is None or other_leaf is None else leaf or other_leaf
+    return is_leaf, visible if visible is other_visible else None, saved or other_saved
 
 
 def restore(value: Any, held: Any) -> None:

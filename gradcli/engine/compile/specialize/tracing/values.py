@@ -25,7 +25,7 @@ class Cell(Carrier):
 
     Fields:
         visible: it requires grad, as the program sees it; None if unknown.
-        leaf: it is a leaf that requires grad.
+        leaf: it is a leaf that requires grad; None if unknown, of what never goes back by itself.
         saved: a rule reads its number, so a change in place is no longer allowed.
         frozen: unknown code may hold the same memory.
         birth: the time of its creation, by the trace's clock.
@@ -45,7 +45,8 @@ class Cell(Carrier):
         self.grad: Cell | None = None
         self._number = number
         self.visible = visible
-        self.leaf = self.saved = self.frozen = self.replaced = self.whole = False
+        self.leaf: bool | None = False
+        self.saved = self.frozen = self.replaced = self.whole = False
         self.birth = birth
         self._builder = builder
 
@@ -68,6 +69,17 @@ class Cell(Carrier):
         if self.base is not None and self.base[0].number is not self.base[1]:
             raise NotCompilable("a view is read whose base has changed", self._builder.span)
         return self._number
+
+    @property
+    def is_leaf(self) -> bool:
+        """True if it is a leaf.
+
+        Raises:
+            NotCompilable: If that depends on the path.
+        """
+        if self.leaf is None:
+            raise NotCompilable("a tensor is a leaf on one of two paths", self._builder.span)
+        return self.leaf
 
     @property
     def goes_back(self) -> bool:

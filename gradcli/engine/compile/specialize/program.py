@@ -241,7 +241,7 @@ def _tree(value: Any, numbers: list[Operand]) -> Tree:
             raise NotCompilable("whether a tensor has a gradient depends on the path")
         found = _leaf(value, numbers)
         grad = None if value.grad is None else _leaf(value.grad, numbers)
-        return Trained(found, value.leaf, grad)
+        return Trained(found, value.is_leaf, grad)
     if is_number(value) or (isinstance(value, Cell) and is_number(value.number)):
         return _leaf(value, numbers)
     if isinstance(value, Vector):

@@ -6,6 +6,7 @@ import sys
 os.environ["OPENBLAS_NUM_THREADS"] = "1"  # read once, when NumPy is imported: before all below
 
 from benchmarks import (
+    calls,
     chain,
     compiled,
     jacobian,
@@ -26,6 +27,7 @@ BENCHMARKS = {
     "vectors": vectors,
     "paths": paths,
     "compiled": compiled,
+    "calls": calls,
     "nested": nested,
     "chain": chain,
     "network": network,

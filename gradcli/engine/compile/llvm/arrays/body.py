@@ -32,6 +32,7 @@ from gradcli.engine.compile.llvm.arrays.steps import (
 )
 from gradcli.engine.compile.llvm.emit import state
 from gradcli.engine.compile.llvm.emit.body import Body, read_word, slot, write_word
+from gradcli.engine.compile.llvm.emit.definitions import Call as NumberCall
 from gradcli.engine.compile.llvm.emit.primitives import Primitives
 from gradcli.engine.compile.llvm.emit.writer import Number, constant, llvm_type
 from gradcli.engine.compile.scalar.errors import Untranslatable
@@ -253,7 +254,7 @@ class ArrayBody(Body):
         return self.operand(again), numbers, more
 
     def push(self, i: Push) -> None:
-        if not any(is_array(type_of(x)) for x in i.values):
+        if not any(_is_whole(type_of(x)) for x in i.values):
             super().push(i)
             return
         w, stack = self.w, self.stacks[i.stack]
@@ -262,7 +263,7 @@ class ArrayBody(Body):
         places = [w.put(f"getelementptr i8, ptr {entry}, i64 {k}") for k in offsets]
         self._pushed.add(i.stack)
         for k, (x, at) in enumerate(zip(i.values, places, strict=True)):
-            if not is_array(type_of(x)):
+            if not _is_whole(type_of(x)):
                 write_word(w, self.operand(x), at)
                 continue
             symbol = self._symbol(x)
@@ -274,8 +275,10 @@ class ArrayBody(Body):
         self._flush()
 
     def pop(self, i: Pop) -> None:
-        if not any(is_array(v.type) for v in i.targets):
-            super().pop(i)
+        if not any(_is_whole(v.type) for v in i.targets):
+            base = self.taken_from(self.stacks[i.stack], _WORD * len(i.targets))
+            for k, target in enumerate(i.targets):
+                self._read(target, slot(self.w, base, k))
             return
         w, stack = self.w, self.stacks[i.stack]
         self._popped.add(i.stack)
@@ -287,10 +290,28 @@ class ArrayBody(Body):
             at = w.put(f"getelementptr i8, ptr {entry}, i64 {offset}")
             if (i.stack, k) in self._doubtful_places:
                 self._doubtful.add(target.number)
-            number = Number(at, target.type) if is_array(target.type) else None
-            self.define(target, number or read_word(w, target.type, at))
-            if number is not None:
-                self._symbols[target.number].source.lasts = False  # type: ignore[union-attr]
+            if not _is_whole(target.type):
+                self._read(target, at)
+                continue
+            self.define(target, Number(at, target.type))
+            self._symbols[target.number].source.lasts = False  # type: ignore[union-attr]
+
+    def _read(self, target: Value, address: str) -> None:
+        """Define a number, or an array without dimensions, by the word at an address."""
+        number = read_word(self.w, _KINDS[dtype_and_shape(target.type)[0]], address)
+        super().define(target, number)
+        if is_array(target.type):
+            self._symbols[target.number] = self._steps.number(number)
+
+    def operand(self, x: Operand) -> Number:
+        """The number of a value; an array without dimensions has one."""
+        if isinstance(x, Value) and is_array(x.type) and x.number not in self._numbers:
+            symbol = self._symbol(x)
+            if isinstance(symbol.source, Number):
+                return symbol.source
+            self._flush([symbol.source])
+            self._numbers[x.number] = self.w.read_element(symbol.type, self._address(symbol.part()))
+        return super().operand(x)
 
     # --- ops on arrays -----------------------------------------------------------------
 
@@ -302,6 +323,11 @@ class ArrayBody(Body):
         if any(isinstance(x, Value) and x.number in later for x in i.args):
             self._flush()
         args = [self._argument(x) for x in i.args]
+        number = self._on_elements(i, args)
+        if number is not None:
+            self._symbols[i.target.number] = self._steps.number(number)
+            super().define(i.target, number)
+            return
         before = len(self._steps.steps)
         try:
             symbol = self._done(i, args)
@@ -314,6 +340,37 @@ class ArrayBody(Body):
                 self._unknown.add(i.target.number)
         else:
             super().define(i.target, symbol.source)
+
+    def _on_elements(self, i: Do, args: Sequence[Any]) -> Number | None:
+        """The number that an op gives for elements of arrays, where its value on numbers has the
+        bits of that on arrays; None for other ops.
+        """
+        op, params = ops[i.op], dict[str, Any](i.params)
+        given = [x.source if isinstance(x, Symbolic) else x for x in args]
+        if op is ops.row and args[0].ndim == 1 and self._is_there(args[0]):
+            at = self._steps.symbol(args[1]).source
+            if isinstance(at, Number):
+                whole = args[0].part()
+                return self.w.read_element(whole.node.type, self._place(whole, at))
+        if any(isinstance(x, Symbolic) and x.ndim for x in args):
+            return None
+        known = [x for x in given if not isinstance(x, Node)]
+        types = {x.type for x in known if isinstance(x, Number)}
+        if len(known) < len(given) or not types:
+            return None
+        if op is ops.unboxed:
+            return known[0] if isinstance(known[0], Number) else None
+        function, gives = op.value.number, _KINDS.get(dtype_and_shape(i.target.type)[0])
+        if function is None or gives != "float" or types != {"float"}:
+            return None
+        if not op.value.is_exact(*args, **params):
+            return None
+        return self._primitives.write(self.w, NumberCall(function, known, params, gives))
+
+    def _is_there(self, x: Symbolic) -> bool:
+        """True if the code emitted so far has made an array."""
+        made = [step.target for step in self._steps.steps]
+        return isinstance(x.source, Node) and bool(x.source.at) and x.source not in made
 
     def _done(self, i: Do, args: Sequence[Any]) -> Symbolic:
         """The result of the op's NumPy function on symbols, which collects its steps."""
@@ -478,24 +535,26 @@ class ArrayBody(Body):
         w.rare(failed, self.leave(state.NUMBER))
 
     def _at_place(self, step: Pick | Put) -> None:
-        """Emit a step at a place that is known only when the code runs, counted from the end if it
-        is negative, and a bail-out if it is out of range.
-        """
-        w, at = self.w, step.at.text
+        """Emit a step at a place that is known only when the code runs."""
         whole = step.source if isinstance(step, Pick) else self._steps.whole(step.target).part()
-        from_end = w.put(f"add i64 {at}, {whole.shape[0]}")
-        place = w.put(f"select i1 {w.put(f'icmp slt i64 {at}, 0')}, i64 {from_end}, i64 {at}")
-        w.rare(w.put(f"icmp uge i64 {place}, {whole.shape[0]}"), self.leave(state.NUMBER))
-        moved = w.put(f"mul i64 {place}, {whole.strides[0]}")
-        address = w.put(f"getelementptr i8, ptr {self._address(whole)}, i64 {moved}")
-        there = Node(whole.node.type, whole.shape[1:], address)
+        there = Node(whole.node.type, whole.shape[1:], self._place(whole, step.at))
         part = Part(there, 0, whole.shape[1:], whole.strides[1:])
         if isinstance(step, Put):
             self._moved(Copy(there, part, step.source))
-        elif there.shape:
-            self._moved(Copy(step.target, self._steps.whole(step.target).part(), part))
         else:
-            w.write_element(w.read_element(there.type, address), step.target.at)
+            self._moved(Copy(step.target, self._steps.whole(step.target).part(), part))
+
+    def _place(self, whole: Part, at: Number) -> str:
+        """The address of the part of an array at a place, counted from the end if it is negative;
+        the code bails out if it is out of range.
+        """
+        w, count = self.w, whole.shape[0]
+        from_end = w.put(f"add i64 {at.text}, {count}")
+        is_behind = w.put(f"icmp slt i64 {at.text}, 0")
+        place = w.put(f"select i1 {is_behind}, i64 {from_end}, i64 {at.text}")
+        w.rare(w.put(f"icmp uge i64 {place}, {count}"), self.leave(state.NUMBER))
+        moved = w.put(f"mul i64 {place}, {whole.strides[0]}")
+        return w.put(f"getelementptr i8, ptr {self._address(whole)}, i64 {moved}")
 
     def _text(self, step: Step) -> tuple[str, list[Part | Number]]:
         """The text of the function that does a step, and its arguments."""
@@ -560,6 +619,11 @@ _AT_PLACES: dict[Any, Callable[..., Symbolic]] = {
 def _is_on_arrays(i: Do) -> bool:
     types = map(type_of, (i.target, *i.args))
     return ops[i.op].value.number is None or any(map(is_array, types))
+
+
+def _is_whole(type: str) -> bool:
+    """True for a type of arrays with dimensions."""
+    return is_array(type) and bool(dtype_and_shape(type)[1])
 
 
 def _entry(types: Sequence[str]) -> tuple[list[int], int]:

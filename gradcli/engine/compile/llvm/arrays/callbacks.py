@@ -109,7 +109,7 @@ def callback(i: Do, args: Sequence[Any], type: str) -> tuple[Callback, tuple[Ope
             raise Untranslatable(f"`{i.op}` of an array that may have another layout")
         elif isinstance(x.source, Number):
             operands.append(x.source)
-            known.append(Reader(x.type, SIZES[x.type]))
+            known.append(Reader(x.type, SIZES[x.type], () if is_array(type_of(arg)) else None))
         else:
             shape = x.shape if is_array(type_of(arg)) else None
             operands.append(Part(x.source, 0, x.shape, x.strides))

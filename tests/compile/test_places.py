@@ -35,6 +35,12 @@ BODIES = {
     "set a row": (
         "z = zeros({n}, 3)\nfor t in range({n}):\n    z[t] = m[t] * a * x[t]\n(z * m).sum()"
     ),
+    "set a row by one element": (
+        "z = zeros({n}, 3)\nfor t in range({n}):\n    z[t] = m[t][:1] * a\n(z * m).sum()"
+    ),
+    "by data that are moved": (
+        "s = 0.0\nfor t in range({n}):\n    s = s * a + y[(k[t] + 1) % {n}] * x[t]\ns"
+    ),
     "zeros with signs": "s = -0.0\nfor t in range({n}):\n    s = s + y[t] * a * -0.0\ns",
 }
 BRANCHES = [BODIES["bools"]]  # an item on one path and a number on the other are not yet one value

@@ -94,8 +94,11 @@ class Pointwise:
         """Value and derivatives of one point, or of many with these in front, from their numbers,
         which lie along the last axis. A single number is a float.
         """
-        if self._is_gradient and found.ndim == 1:  # the most common one
-            return found[0].item(), found[1:]
+        if found.ndim == 1:  # the most common ones
+            if self._is_gradient:
+                return found[0].item(), found[1:]
+            if self._shapes == [()]:
+                return found.item()
         split = np.split(found, self._ends[:-1], -1)
         pairs = zip(split, self._shapes, strict=True)
         several = [part.reshape((*found.shape[:-1], *shape)) for part, shape in pairs]

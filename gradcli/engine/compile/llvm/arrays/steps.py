@@ -212,10 +212,9 @@ class Steps:
 
     def pick(self, x: Symbolic, at: Symbolic) -> Symbolic:
         """The part of an array at a place that is known only when the code runs."""
-        if isinstance(x.source, Number):
-            raise Untranslatable("an item of a repeated number")
+        whole = x.part() if isinstance(x.source, Node) else self.in_order(x)
         target = Node(x.type, x.shape[1:])
-        self.steps.append(Pick(target, x.part(), _place(at)))
+        self.steps.append(Pick(target, whole, _place(at)))
         return self.whole(target)
 
     def put(self, x: Symbolic, at: Symbolic, value: Symbolic) -> Symbolic:

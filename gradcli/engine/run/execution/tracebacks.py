@@ -124,7 +124,7 @@ def _known(
         return unhandled(error)
     written = program.source.text[span.start : span.end]
     if isinstance(error, NameError):
-        if any(i.name == written for i in program.inputs):
+        if any(i.name == written and not i.needed for i in program.inputs):
             return missing_input(written)
         return refusals.unassigned(written)
     if isinstance(error, RecursionError):

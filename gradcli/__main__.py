@@ -51,6 +51,8 @@ def main() -> None:
         os.write(2, b"gradcli: error[memory]: out of memory\n")
         status = 6
     if signals is not None:
+        # not by a call, at the start of which one more interrupt could be raised
+        signals.over = True
         signals.restore()
     _flush()  # what an interrupt has left written in part
     if signals is not None:

@@ -27,9 +27,13 @@ class Signals:
     Args:
         is_importing: True for a frame in which a module is imported. A signal waits until the
             import is over.
+
+    Fields:
+        over: True if the work is done; no interrupt is raised any more.
     """
 
     def __init__(self, is_importing: Callable[[FrameType | None], bool]) -> None:
+        self.over = False
         self._is_importing = is_importing
         self._ended_by: int | None = None
         self._raised = 0.0  # when an interrupt was raised last
@@ -58,7 +62,7 @@ class Signals:
             self._send_until_raised(number)
             return
         self._waiting = None
-        if not self._is_ending():
+        if not self.over and not self._is_ending():
             self._ended_by = self._ended_by or number
             self._raised = time.monotonic()
             raise KeyboardInterrupt

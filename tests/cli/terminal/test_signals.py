@@ -10,6 +10,7 @@ from importlib.util import find_spec
 
 import pytest
 
+from gradcli import __main__ as command
 from gradcli.cli.terminal import signals
 from gradcli.cli.terminal.signals import Signals
 from gradcli.cpython import is_importing
@@ -135,6 +136,39 @@ def test_a_later_interrupt_ends_it(monkeypatch):
             until_interrupted()
 
     assert ended(work) == 130
+
+
+@pytest.mark.parametrize("moment", ["restore", "_flush", "_run"])
+def test_a_second_interrupt_at_the_end_is_silent(moment, monkeypatch, capfd):
+    """While the command cleans up after the first, or ends."""
+
+    def interrupted(*_):
+        os.kill(os.getpid(), signal.SIGINT)
+        until_interrupted()
+
+    def at_end(*arguments):
+        os.kill(os.getpid(), signal.SIGINT)
+        for _ in range(1000):
+            pass
+        if moment == "restore":
+            restore(*arguments)
+
+    restore = Signals.restore
+    monkeypatch.setattr(command, "_run", interrupted)
+    if moment == "restore":
+        monkeypatch.setattr(Signals, "restore", at_end)
+    elif moment == "_flush":
+        monkeypatch.setattr(command, "_flush", at_end)
+
+    def work():
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # it has signals of its own
+        try:
+            command.main()
+        except KeyboardInterrupt:
+            return 1
+
+    assert ended(work) == (-signal.SIGINT if moment == "_flush" else 130)
+    assert capfd.readouterr().err == ""
 
 
 def test_an_interrupt_that_python_drops_comes_again():

@@ -209,8 +209,8 @@ def _of_numbers(program: Program, found: Difference) -> str | None:
 
 
 def _is_empty(program: Program) -> bool:
-    """Whether a program is differentiated by no number at all."""
-    return not any(math.prod(shape(i.data)) for i in program.inputs if i.name in program.wrt)
+    """Whether a program is differentiated by a value without elements."""
+    return any(not math.prod(shape(i.data)) for i in program.inputs if i.name in program.wrt)
 
 
 def _in_single(program: Program, found: Difference) -> bool:

@@ -29,6 +29,10 @@ def test_random_inputs(kind, count):
 
 FAILED = [
     Case("a file that is read at once", ("run", "-e", "x", "x=@v"), b"", {"v": b"[1]"}),
+    Case("a misspelt module of a context", ("run", "-e", "with toch.no_grad():\n    x = 1")),
+    Case(
+        "a misspelt module of a decorator", ("run", "-e", "@toch.no_grad()\ndef f(): return 1\nf()")
+    ),
     Case("a shell's text ends the process otherwise than a command", ("completion",)),
 ]
 

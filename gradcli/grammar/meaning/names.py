@@ -407,7 +407,9 @@ def _parts(node: ast.Node, scope: Scope | None) -> Iterator[Visit]:
                     yield (param.default, "value", scope)
             if isinstance(node, ast.Def):
                 for decorator in node.decorators:
-                    if not _is_mark(decorator):
+                    if _is_mark(decorator):
+                        yield from _module_of_mark(decorator, scope)
+                    else:
                         yield (decorator, "call", scope)
             inner = function_scope(node, scope)
             for part in node.body if isinstance(node, ast.Def) else (node.body,):
@@ -435,7 +437,9 @@ def _parts(node: ast.Node, scope: Scope | None) -> Iterator[Visit]:
         case ast.With():
             if not _is_mark(node.context):
                 yield (node.context, "value", scope)
-            elif isinstance(node.context, ast.Call):
+            else:
+                yield from _module_of_mark(node.context, scope)
+            if _is_mark(node.context) and isinstance(node.context, ast.Call):
                 for given in (*node.context.args, *node.context.keywords):
                     yield (given, "value", scope)
             if node.target is not None:
@@ -485,6 +489,15 @@ MARKS = frozenset(
 def _is_mark(decorator: ast.Expr) -> bool:
     names = dotted(decorator.function if isinstance(decorator, ast.Call) else decorator)
     return names is not None and names[-1] in MARKS
+
+
+def _module_of_mark(mark: ast.Expr, scope: Scope | None) -> Iterator[Visit]:
+    """The first name of `torch.no_grad()`, in front of which there may be anything."""
+    function = mark.function if isinstance(mark, ast.Call) else mark
+    while isinstance(function, ast.Attribute):
+        function = function.value
+        if isinstance(function, ast.Name):
+            yield (function, "base", scope)
 
 
 def _read_in_target(target: ast.Expr, scope: Scope | None) -> Iterator[Visit]:

@@ -25,7 +25,7 @@ def test_a_program_of_one_call_has_an_answer_or_an_error_with_a_place(monkeypatc
     monkeypatch.setattr(modules, "time", sweep.no_time())
     warnings.simplefilter("error")
     some = [callee for callee in sweep.callees() if callee.name[0] not in "(t"]
-    drawn = [call for _, calls in sweep.draw(800, 0, some) for call in calls]
+    drawn = [call for _, calls in sweep.draw(400, 0, some) for call in calls]
     compiled = 0
     for call in drawn:
         for how, error in sweep.asked(call):
@@ -34,7 +34,7 @@ def test_a_program_of_one_call_has_an_answer_or_an_error_with_a_place(monkeypatc
                 assert first.source is None or first.span is not None, (call, how, first.message)
                 assert first.code != "bug", (call, how)
             compiled += how == "always" and error is None
-    assert compiled > 10
+    assert compiled > 5
 
 
 def test_everything_is_called():

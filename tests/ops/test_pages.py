@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from gradcli.engine.ops import catalog as op_module
 from gradcli.engine.run.language.names import Builtins
 from gradcli.program import operation, operations
 
@@ -220,3 +221,10 @@ def test_the_tables_of_tests_hold_the_entry(with_cube):
         "samples_catch_a_wrong_factor[arithmetic]",
     ):
         assert f"PASSED tests/ops/test_entries.py::test_{name}\n" in printed, printed
+
+
+def test_no_description_begins_with_a_riddle():
+    """The subject itself, or a condition after `True if`, says more than these words."""
+    catalog = op_module.ops
+    riddles = [n for n in catalog if catalog[n].page.doc.startswith(("Whether", "What "))]
+    assert not riddles

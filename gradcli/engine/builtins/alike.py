@@ -149,7 +149,7 @@ is_tensor: Op = torch_host(
     lambda session, value: isinstance(value, Tensor) and not isinstance(value, Number),
     args=("value",),
     infer=lambda known, value: known.number("bool"),
-    doc="Whether a value is a tensor.",
+    doc="True if a value is a tensor.",
 )
 
 
@@ -163,7 +163,7 @@ is_floating_point: Op = torch_host(
     lambda session, x: _dtype(session, x, None).startswith("float"),
     args=("input",),
     infer=_floats_of,
-    doc="Whether the elements are floats.",
+    doc="True if the elements are floats.",
     method=True,
 )
 

@@ -415,7 +415,7 @@ isinstance_: Op = python_host(
     args=("value", "kind"),
     infer=lambda known, value, kind: known.number("bool"),
     traced=lambda code, value, kind: _isinstance(code, code.like(value), code.like(kind)),
-    doc="Whether a value is of a kind: int, float, bool, str, list, tuple, dict, set, number, "
+    doc="True if a value is of a kind: int, float, bool, str, list, tuple, dict, set, number, "
     "tensor, or a `type(x)`.",
     sees=True,
 )

@@ -50,7 +50,7 @@ is_grad_enabled: Op = host(
     "is_grad_enabled",
     lambda session: session.recording,
     infer=lambda known: known.number("bool"),
-    doc="Whether what is done here is recorded.",
+    doc="True if the steps that follow are recorded.",
     source="PyTorch: is_grad_enabled",
     pure=False,
 )
@@ -112,7 +112,7 @@ is_anomaly_enabled: Op = torch_host(
     lambda passes: passes.anomaly,
     part="passes",
     infer=lambda known: known.number("bool"),
-    doc="Whether such derivatives are refused here.",
+    doc="True if `backward` refuses a derivative that is nan here.",
     pure=False,
 )
 

@@ -52,16 +52,22 @@ SPECIAL = frozenset(
 MOST_NESTED = 300  # nested statements; an `elif` counts as nested in its `if`
 
 
+MOST_BLOCKS = 20
+"""Nested `with` and `try` that Python compiles; what handles an error takes one more."""
+_MOST_BLOCKS = {ast.With: MOST_BLOCKS, ast.Try: MOST_BLOCKS - 1}
+
+
 class _Where(Record):
     """The surroundings of a statement."""
 
-    __slots__ = ("top", "loop", "function", "in_class", "scope", "depth")
+    __slots__ = ("top", "loop", "function", "in_class", "scope", "depth", "blocks")
     top: bool
     loop: bool
     function: bool
     in_class: bool
     scope: Scope | None
     depth: int
+    blocks: int
 
     def within(self, **changes: Any) -> _Where:
         """The surroundings of a statement in a block of this one."""
@@ -72,13 +78,23 @@ class _Where(Record):
 
 def placement_faults(module: ast.Module, names: Names, source: Source) -> Iterator[Fault]:
     """Faults of the statements of a program, except in expressions."""
-    outermost = _Where(top=True, loop=False, function=False, in_class=False, scope=None, depth=0)
+    outermost = _Where(
+        top=True, loop=False, function=False, in_class=False, scope=None, depth=0, blocks=0
+    )
     pending = [(statement, outermost) for statement in reversed(module.body)]
     while pending:
         statement, where = pending.pop()
         yield from _statement(statement, where, names, source)
         inside = list(_inner(statement, where))
-        if inside and where.depth == MOST_NESTED:
+        most = _MOST_BLOCKS.get(type(statement))
+        if most is not None and where.blocks >= most:
+            start = statement.span.start
+            message = "too many statically nested blocks: `with` and `try`"
+            note = f"Python nests them {MOST_BLOCKS} deep"
+            help = "put the inner ones into a function"
+            word = len("with" if isinstance(statement, ast.With) else "try")
+            yield Fault("nested-too-deep", message, start, start + word, notes=(note,), help=help)
+        elif inside and where.depth == MOST_NESTED:
             start = statement.span.start
             message = f"statements are nested more than {MOST_NESTED} deep"
             note = "each `elif` is a level more than the one before"
@@ -96,17 +112,18 @@ def _inner(statement: ast.Statement, where: _Where) -> Iterator[tuple[ast.Statem
             yield from ((inner, where.within()) for inner in statement.orelse)
             body, around = statement.body, where.within(loop=True)
         case ast.With():
-            body, around = statement.body, where.within()
+            body, around = statement.body, where.within(blocks=where.blocks + 1)
         case ast.Try():
             body = (*statement.body, *(s for h in statement.handlers for s in h.body))
-            body, around = (*body, *statement.orelse, *statement.last), where.within()
+            body = (*body, *statement.orelse, *statement.last)
+            around = where.within(blocks=where.blocks + 1)
         case ast.Def():
             scope = function_scope(statement, where.scope)
             body = statement.body
-            around = where.within(loop=False, function=True, scope=scope)
+            around = where.within(loop=False, function=True, scope=scope, blocks=0)
         case ast.Class():
             scope = class_scope(statement, where.scope)
-            around = where.within(loop=False, function=False, in_class=True, scope=scope)
+            around = where.within(loop=False, function=False, in_class=True, scope=scope, blocks=0)
             body = statement.body
         case _:
             return

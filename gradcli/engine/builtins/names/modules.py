@@ -255,15 +255,16 @@ def _product(session: Any, *values: Any, repeat: Any) -> Iterator[Any]:
     return itertools.product(*map(session.items, values), repeat=times)
 
 
-def _accumulated(session: Any, iterable: Any, function: Any) -> Iterator[Any]:
+def _accumulated(session: Any, iterable: Any, function: Any, initial: Any) -> Iterator[Any]:
     def added(a: Any, b: Any) -> Any:
-        return _done(session, "add", a, b)
+        joined = type(a) is type(b) and isinstance(a, (str, list, tuple))
+        return a + b if joined else _done(session, "add", a, b)
 
     def folded(a: Any, b: Any) -> Any:
         return called(function, [a, b], "accumulate")
 
     items = session.iterate(iterable)
-    return itertools.accumulate(items, added if function is None else folded)
+    return itertools.accumulate(items, added if function is None else folded, initial=initial)
 
 
 def _counted(session: Any, start: Any, step: Any) -> Iterator[Any]:
@@ -353,7 +354,7 @@ accumulate: Op = _of_module(
     "accumulate",
     _accumulated,
     "the sums of the items so far, or what a function makes of them",
-    args=("iterable", "function=None"),
+    args=("iterable", "function=None", "initial=None"),
 )
 count: Op = _of_module(
     "itertools",

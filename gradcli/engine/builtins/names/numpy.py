@@ -650,7 +650,7 @@ item: Op = host(
     args=("x",),
     infer=_item_of,
     traced=lambda code, x: x,
-    doc="What `t = x[i]` means of NumPy's arrays: an element is a number by itself.",
+    doc="An element or part of an array, as `t = x[i]` gives it in NumPy: a number by itself.",
     source="NumPy: basic indexing",
 )
 

@@ -48,14 +48,14 @@ eq: Op = _test(
     "eq",
     lambda x, y: x == y,
     "equal",
-    "Whether input and other are equal.",
+    "True where input and other are equal.",
     infix=("==", 3),
 )
 ne: Op = _test(
     "ne",
     lambda x, y: x != y,
     "not_equal",
-    "Whether input and other differ.",
+    "True where input and other differ.",
     aliases=("not_equal",),
     infix=("!=", 3),
 )
@@ -63,7 +63,7 @@ lt: Op = _test(
     "lt",
     lambda x, y: x < y,
     "less",
-    "Whether input is below other.",
+    "True where input is below other.",
     aliases=("less",),
     infix=("<", 3),
 )
@@ -71,7 +71,7 @@ le: Op = _test(
     "le",
     lambda x, y: x <= y,
     "less_equal",
-    "Whether input is other or below.",
+    "True where input is other or below.",
     aliases=("less_equal",),
     infix=("<=", 3),
 )
@@ -79,7 +79,7 @@ gt: Op = _test(
     "gt",
     lambda x, y: x > y,
     "greater",
-    "Whether input is above other.",
+    "True where input is above other.",
     aliases=("greater",),
     infix=(">", 3),
 )
@@ -87,7 +87,7 @@ ge: Op = _test(
     "ge",
     lambda x, y: x >= y,
     "greater_equal",
-    "Whether input is other or above.",
+    "True where input is other or above.",
     aliases=("greater_equal",),
     infix=(">=", 3),
 )
@@ -115,37 +115,37 @@ def _kind(name: str, number: Callable[..., bool], array: Any, doc: str, **fields
     )
 
 
-isnan: Op = _kind("isnan", math.isnan, ufunc("isnan"), "Whether input is nan.")
-isinf: Op = _kind("isinf", math.isinf, ufunc("isinf"), "Whether input is inf or -inf.")
+isnan: Op = _kind("isnan", math.isnan, ufunc("isnan"), "True where input is nan.")
+isinf: Op = _kind("isinf", math.isinf, ufunc("isinf"), "True where input is inf or -inf.")
 isfinite: Op = _kind(
     "isfinite",
     math.isfinite,
     ufunc("isfinite"),
-    "Whether input is neither inf nor nan.",
+    "True where input is neither inf nor nan.",
 )
 logical_not: Op = _kind(
-    "logical_not", lambda x: not x, ufunc("logical_not"), "Whether input is zero."
+    "logical_not", lambda x: not x, ufunc("logical_not"), "True where input is zero."
 )
 
 logical_and: Op = _test(
     "logical_and",
     lambda x, y: bool(x) and bool(y),
     "logical_and",
-    "Whether input and other are both not zero.",
+    "True where input and other are both not zero.",
     infix=("&", 5),
 )
 logical_or: Op = _test(
     "logical_or",
     lambda x, y: bool(x) or bool(y),
     "logical_or",
-    "Whether one of input and other is not zero.",
+    "True where one of input and other is not zero.",
     infix=("|", 4),
 )
 logical_xor: Op = _test(
     "logical_xor",
     lambda x, y: bool(x) != bool(y),
     "logical_xor",
-    "Whether just one of input and other is not zero.",
+    "True where just one of input and other is not zero.",
 )
 
 # Bits
@@ -248,7 +248,7 @@ isclose: Op = elementwise(
     "isclose",
     args=("input", "other"),
     params={"rtol": 1e-5, "atol": 1e-8, "equal_nan": False},
-    doc="Whether |input - other| <= atol + rtol |other|.",
+    doc="True where |input - other| <= atol + rtol |other|.",
     source="PyTorch",
     number=ieee.isclose,
     array=_isclose,
@@ -282,7 +282,7 @@ allclose: Op = host(
     args=("input", "other"),
     params={"rtol": 1e-5, "atol": 1e-8, "equal_nan": False},
     infer=_both,
-    doc="Whether all elements of input and other are close, as `isclose` says: one bool.",
+    doc="True if all elements of input and other are close, as `isclose` says: one bool.",
     sees=False,
     source="PyTorch",
     method=True,
@@ -299,7 +299,7 @@ equal: Op = host(
     _equal,
     args=("input", "other"),
     infer=lambda known, x, y: known.number("bool"),
-    doc="Whether input and other have one shape and equal elements: one bool.",
+    doc="True if input and other have one shape and equal elements: one bool.",
     sees=False,
     source="PyTorch",
     method=True,

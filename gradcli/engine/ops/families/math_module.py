@@ -123,7 +123,7 @@ math_isclose: Op = op(
     "math_isclose",
     args=("a", "b"),
     params={"rel_tol": 1e-9, "abs_tol": 0.0},
-    doc="Whether |a - b| <= max(rel_tol max(|a|, |b|), abs_tol): `math.isclose`.",
+    doc="True if |a - b| <= max(rel_tol max(|a|, |b|), abs_tol): `math.isclose`.",
     source="Python: math.isclose",
     number=_close,
     array=_each(_close, "bool"),

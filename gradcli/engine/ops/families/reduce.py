@@ -430,9 +430,9 @@ def _truth_op(name: str, doc: str) -> Op:
 
 
 all_: Op = _truth_op(
-    "all", "Whether all elements, or all along `dim`, are true or not zero; true if there are none."
+    "all", "True if all elements, or all along `dim`, are true or not zero; true if there are none."
 )
 any_: Op = _truth_op(
     "any",
-    "Whether some element, or some along `dim`, is true or not zero; false if there are none.",
+    "True if some element, or some along `dim`, is true or not zero; false if there are none.",
 )

@@ -402,7 +402,7 @@ class _Translator(Pieces):
                 name = type(i).__name__.lower()
                 value = self.load(i.value)
                 if name == "extend":
-                    value = self.ask("@items", span, [value])
+                    value = self.ask("@more", span, [self.load(i.receiver), value])
                 add = ast.Attribute(self.load(i.receiver), name, ast.Load(), **self.at(span))
                 return [ast.Expr(self.call(add, span, [value]), **self.at(span))]
             case ir.Delete():

@@ -383,6 +383,7 @@ _PROVIDED: dict[str, Any] = {
     "@unpack": _unpack,
     "@spread": _spread,
     "@items": Session.items,
+    "@more": Session.more,
     "@delete": operators.delete_item,
     "@delete_attribute": _delete_attribute,
     "@enter": _enter,

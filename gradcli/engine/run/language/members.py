@@ -603,7 +603,7 @@ _LIST: _Table = (
     {},
     {
         "append": list.append,
-        "extend": lambda session, site, items, more: items.extend(session.items(more)),
+        "extend": lambda session, site, items, more: items.extend(session.more(items, more)),
         "pop": _pop,
         "insert": lambda items, at, item: items.insert(at, item),
         "remove": _remove,

@@ -417,7 +417,7 @@ def delete_item(receiver: Any, index: Any) -> None:
     if type(receiver) is not list:
         raise run_error("wrong-type", f"items of {kind_of(receiver)} cannot be deleted")
     where = _position(index)
-    if not isinstance(where, (int, slice)) or isinstance(where, bool):
+    if not isinstance(where, (int, slice)):
         raise run_error("wrong-type", "a list takes an int or a slice as its index")
     try:
         del receiver[where]
@@ -443,7 +443,7 @@ def item(session: Evaluator, value: Any, index: Any, site: Site | None) -> Any:
             if hasattr(value, "at"):
                 return _drawn(session, value, index)
             raise run_error("wrong-type", f"{kind_of(value)} takes one int or slice as its index")
-        if not isinstance(where, (int, slice)) or isinstance(where, bool):
+        if not isinstance(where, (int, slice)):
             raise run_error("wrong-type", f"{kind_of(value)} takes an int or a slice as its index")
         try:
             found = value[where]
@@ -486,7 +486,7 @@ def set_item(session: Evaluator, receiver: Any, index: Any, value: Any, site: Si
         if type(where) is slice:
             _set_part(session, receiver, where, value)
             return
-        if not isinstance(where, int) or isinstance(where, bool):
+        if not isinstance(where, int):
             raise run_error("wrong-type", "an item of a list is set by one int")
         try:
             receiver[where] = value

@@ -189,6 +189,12 @@ class Evaluator:
         # one by one in Python, which can be stopped: their number is unknown
         return [item for item in found]  # noqa: C416
 
+    def more(self, receiver: Any, value: Any) -> list[Any]:
+        """The items that a list is extended by, which it has room for."""
+        found = self.items(value)
+        check_items(len(receiver) + len(found))
+        return found
+
     def _rows(self, value: Tensor) -> Iterator[Any]:
         for i in range(value.shape[0]):
             yield self.do(ops.getitem, [value], {"index": i})

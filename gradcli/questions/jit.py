@@ -27,7 +27,7 @@ Question: TypeAlias = Callable[[Loaded, Request], Any]
 Key: TypeAlias = tuple[Any, ...]
 
 _WORTH = 0.06  # assumed seconds of compiling any program
-_EACH = 0.001  # and for each of its instructions
+_EACH = 0.001  # and for each instruction that it becomes
 _ROWS = 3  # questions that are always interpreted; the first also fills caches
 _RUNS = 20  # runs of a check that are always interpreted
 _SOON = 1.0  # seconds to a limit on time within which nothing is compiled
@@ -51,7 +51,10 @@ class Jit:
     @cached_property
     def _worth(self) -> float:
         """The assumed seconds of compiling; interpreting that long makes compiling pay."""
-        return _WORTH + _EACH * sum(1 for _ in everything(self._loaded.program))
+        from gradcli.engine.static.inlined import functions_of, size
+
+        program = self._loaded.program
+        return _WORTH + _EACH * size(program.main.body, functions_of(program))
 
     def answer(self, question: Question, request: Request) -> Any:
         """The answer to a question, by code or by interpreting the program.

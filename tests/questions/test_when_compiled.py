@@ -82,6 +82,13 @@ def test_code_is_assumed_to_take_longer_for_more_instructions():
     assert worth[0] < 0.07
 
 
+def test_code_is_assumed_to_take_longer_for_each_call():
+    head = f"input x = 1.0\ndef f(x):\n    return x{' + x' * 20}\n"
+    worth = [Jit(load(head + "f(x)\n" * n)._loaded)._worth for n in (1, 2, 5)]
+    assert worth[1] - worth[0] > 0.02
+    assert worth[2] - worth[0] == pytest.approx(4 * (worth[1] - worth[0]))
+
+
 WHEN = [  # options, who answers the first time
     ({"compile": "never"}, "run None"),
     ({"compile": "auto"}, "run None"),

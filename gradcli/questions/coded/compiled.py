@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from gradcli.cpython import Uncollected
 from gradcli.engine.compile import backends
 from gradcli.engine.compile.control import MOST, Control, Left, nowhere
+from gradcli.engine.compile.specialize.program import Tensors
 from gradcli.engine.compile.specialize.tracing.scalarized import PickingVectors, Vectors
 from gradcli.engine.compile.typed import (
     DTYPES,
@@ -28,22 +29,26 @@ from gradcli.engine.compile.typed import (
 from gradcli.engine.compile.walk import values
 from gradcli.engine.run.execution.inputs import check_complete, check_names
 from gradcli.engine.run.session.state import RandomNumbers
+from gradcli.engine.static.inlined import UNROLLED
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.data import NUMBERS, Quiet, np
 from gradcli.engine.values.limits import Reached, meter
 from gradcli.errors import Diagnostic, GradError, LimitError
+from gradcli.ir import program as ir
+from gradcli.ir.visit import everything, instructions
 from gradcli.questions.asked.limited import Limited
 from gradcli.questions.asked.loaded import Loaded
 from gradcli.questions.asked.request import Request, not_compiled
 from gradcli.questions.coded import lowerings
 from gradcli.questions.coded.given import elements, whole
-from gradcli.questions.coded.lowered import Lowered, Tensors
+from gradcli.questions.coded.lowered import Lowered, Plan
 
 Code = TypeVar("Code")
 
 _ELEMENT = 32  # bytes of a number in an array, and of its text or object
 _EXACT = 2.0**53  # below which a float is one int alone
 _ENDS = {"int": 2.0**63, "bool": 2.0}
+_MOST_INLINED = 20_000  # instructions of an unrolled loop where nothing else can be code
 _NUMBERS = {"f": float, "i": int, "b": bool}  # by the kind of a dtype
 
 
@@ -425,28 +430,43 @@ def coded(
     loaded: Loaded, lowering: type[Lowered], request: Request, make: Callable[[Program], Code]
 ) -> tuple[Lowered, Code]:
     """A question, lowered, and `make` of its typed program. Its tensors are scalarized if possible,
-    else arrays, and if these are not possible, scalarized with branches for all their items.
+    else arrays, and if these are not possible, scalarized with branches for all their items. Loops
+    that call functions are unrolled only if there is no code otherwise.
 
     Raises:
-        NotCompilable: If nothing can be made of either.
+        NotCompilable: If nothing can be made of any of these.
     """
 
-    def made(tensors: Tensors) -> tuple[Lowered, Code]:
-        found = lowering(loaded, request, tensors)
-        return found, make(found.program)
+    def attempt(tensors: Tensors) -> tuple[Lowered, Code] | NotCompilable:
+        limits = [UNROLLED, *([_MOST_INLINED] if _calls_in_loops(loaded.program) else [])]
+        for most in limits:
+            try:
+                made = lowering(loaded, request, Plan(tensors, most))
+                return made, make(made.program)
+            except (TooLarge, ManyItems) as error:
+                return error
+            except NotCompilable as error:
+                found = error
+        return found
 
-    try:
-        return made(Vectors)
-    except NotCompilable as error:
-        first = error
+    first = attempt(Vectors)
+    if not isinstance(first, NotCompilable):
+        return first
     from gradcli.engine.compile.specialize.tracing.arrays import Arrays
 
-    try:
-        return made(Arrays)
-    except NotCompilable as error:
-        if isinstance(first, ManyItems):
-            return made(PickingVectors)
-        raise (error if isinstance(first, TooLarge) else first) from None
+    last = attempt(Arrays)
+    if isinstance(last, NotCompilable) and isinstance(first, ManyItems):
+        last = attempt(PickingVectors)
+        first = last if isinstance(last, NotCompilable) else first
+    if not isinstance(last, NotCompilable):
+        return last
+    raise last if isinstance(first, TooLarge) else first
+
+
+def _calls_in_loops(program: ir.Program) -> bool:
+    """True if a loop calls functions."""
+    loops = [i for i in everything(program) if isinstance(i, (ir.For, ir.While))]
+    return any(isinstance(i, ir.Call) for i in instructions(loops))
 
 
 def _settled(numbers: Sequence[Any]) -> tuple[Any, ...]:

@@ -32,7 +32,7 @@ from gradcli.ir.visit import everything
 from gradcli.questions.asked.loaded import Loaded
 from gradcli.questions.asked.names import candidates, requested
 from gradcli.questions.asked.request import Request
-from gradcli.questions.coded.lowered import Lowered, Tensors, inputs_of
+from gradcli.questions.coded.lowered import Lowered, Plan, inputs_of
 from gradcli.questions.coded.seeds import numbers_of, value_of
 from gradcli.questions.remarks.warnings import unused_input
 from gradcli.source import Span
@@ -43,7 +43,7 @@ Result = TypeVar("Result")
 class LoweredDerivatives(Lowered):
     """Base of questions about derivatives: of a float, or a list or tuple of floats, by names."""
 
-    def __init__(self, loaded: Loaded, request: Request, tensors: Tensors) -> None:
+    def __init__(self, loaded: Loaded, request: Request, plan: Plan) -> None:
         program = loaded.program
         if request.of is None and program.result is None:
             raise NotCompilable("the program has no result")
@@ -52,7 +52,8 @@ class LoweredDerivatives(Lowered):
         self.loaded = loaded
         self.output = program.output if request.of is None else request.of
         watched, asked = self.names_of(loaded, request)
-        made = specialize(program, request.shapes, watched, [request.of], asked, tensors)
+        wanted, how = [request.of], (plan.tensors, plan.most_inlined)
+        made = specialize(program, request.shapes, watched, wanted, asked, *how)
         self.names = _differentiated(loaded, request, made, watched, asked)
         self.draws = made.draws
         (self._tree,) = made.outputs

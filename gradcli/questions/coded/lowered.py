@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Sequence
+from typing import Any
 
 from gradcli.engine.compile.specialize.binding import Draw
-from gradcli.engine.compile.specialize.program import Specialized
-from gradcli.engine.compile.specialize.tracing.trace import Trace
+from gradcli.engine.compile.specialize.program import Specialized, Tensors
 from gradcli.engine.compile.step_bounds import Effort
 from gradcli.engine.compile.typed import Program
 from gradcli.questions.asked.loaded import Loaded
 from gradcli.questions.asked.request import Request
+from gradcli.record import Record
 
-Tensors: TypeAlias = Callable[[Trace], Any]
-"""Represents tensors that have dimensions: `Vectors` or `Arrays`."""
+
+class Plan(Record):
+    """How a program is specialized; the fields are arguments of `specialize`."""
+
+    __slots__ = ("tensors", "most_inlined")
+    tensors: Tensors
+    most_inlined: int
 
 
 class Lowered:
@@ -41,7 +46,7 @@ class Lowered:
     effort: Effort
     draws: Sequence[tuple[str, Draw]] = ()
 
-    def __init__(self, loaded: Loaded, request: Request, tensors: Tensors) -> None:
+    def __init__(self, loaded: Loaded, request: Request, plan: Plan) -> None:
         raise NotImplementedError
 
     def seeds(self, request: Request) -> Sequence[float | None]:

@@ -25,18 +25,18 @@ from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import np
 from gradcli.questions.asked.loaded import Loaded
 from gradcli.questions.asked.request import Request
-from gradcli.questions.coded.lowered import Lowered, Tensors, inputs_of
+from gradcli.questions.coded.lowered import Lowered, Plan, inputs_of
 from gradcli.results import RunResult
 
 
 class Run(Lowered):
     """The result and the top-level values."""
 
-    def __init__(self, loaded: Loaded, request: Request, tensors: Tensors) -> None:
+    def __init__(self, loaded: Loaded, request: Request, plan: Plan) -> None:
         program = loaded.program
         names = [*program.names]
         wanted = [*names] if program.result is None else [*names, None]
-        made = specialize(program, request.shapes, (), wanted, (), tensors)
+        made = specialize(program, request.shapes, (), wanted, (), plan.tensors, plan.most_inlined)
         self._names = names
         self._params = {i.name for i in program.inputs if i.kind == "param"}
         trees = zip(names, made.outputs, strict=False)

@@ -14,6 +14,7 @@ from gradcli.engine.compile.specialize.program import Elements, Items, Known, Le
 from gradcli.engine.compile.typed import TYPES, NotCompilable
 from gradcli.engine.run.execution.inputs import Given
 from gradcli.engine.run.session.text import repr_text
+from gradcli.engine.static.inlined import UNROLLED
 from gradcli.engine.tape.tensor import Number, Tensor
 from gradcli.errors import GradError, LimitError
 from gradcli.limits import Limits
@@ -34,11 +35,17 @@ def compiled(program, given, wanted=(None,), watched=(), asked=()):
     Raises:
         Refused: If it cannot be compiled.
     """
-    try:
-        shapes = {n: np.shape(given[n]) if isinstance(given, dict) else () for n in given}
-        found = specialize(program._loaded.program, shapes, watched, wanted, asked)
-    except NotCompilable as error:
-        raise Refused(error.reason) from None
+    shapes = {n: np.shape(given[n]) if isinstance(given, dict) else () for n in given}
+    question = program._loaded.program, shapes, watched, wanted, asked
+    reason = ""
+    for most in (UNROLLED, 20_000):
+        try:
+            found = specialize(*question, most_inlined=most)
+            break
+        except NotCompilable as error:
+            reason = error.reason
+    else:
+        raise Refused(reason)
     assert faults(found.program) == []
     if found.draws:  # `compile/test_draws.py` tests these
         raise Refused("random numbers are drawn")

@@ -31,6 +31,7 @@ from gradcli.engine.compile.specialize.tracing.values import (
     DEAD,
     MISSING,
     Cell,
+    Closure,
     Conflict,
     Each,
     Frame,
@@ -40,24 +41,31 @@ from gradcli.engine.compile.specialize.tracing.values import (
 from gradcli.engine.compile.symbols import Symbol, operand
 from gradcli.engine.compile.typed import Block, Instruction, Loop, Operand, Value
 from gradcli.engine.ops.catalog import ops
+from gradcli.engine.static.inlined import PASS, UNROLLED, Functions, is_pass, size
 from gradcli.ir import program as ir
 from gradcli.ir import visit
 
-UNROLLED = 200
-"""The most instructions of the ops program that an unrolled loop may have."""
 _LONGEST = 2_000
 """The same for a loop over items that are no range, which cannot become a typed loop."""
-_PASS = 20
 _ROUNDS = 12
 _PEELED = 2
 
 
 class Loops:
-    """The loops of one program."""
+    """The loops of one program.
 
-    def __init__(self, follower: Follower, trace: Trace) -> None:
+    Args:
+        defined: The functions that the program defines.
+        most_inlined: The most instructions of an unrolled loop, with its calls inlined.
+    """
+
+    def __init__(
+        self, follower: Follower, trace: Trace, defined: Functions, most_inlined: int
+    ) -> None:
         self._do = follower
         self._trace = trace
+        self._defined = defined
+        self._most_inlined = most_inlined
 
     # --- kinds of loops ------------------------------------------------------------------
 
@@ -69,7 +77,7 @@ class Loops:
     def loop_for(self, i: ir.For, frame: Frame) -> Any:
         """Specialize a `for`; the control flow after it."""
         found = self._do.read(i.iterable, frame)
-        if isinstance(found, range) and _work(i, found) > UNROLLED:
+        if isinstance(found, range) and not self._is_short(i, found, frame):
             found = Range(found.start, found.stop, found.step)
         if isinstance(found, Range):
             return self._general(_Counted(self._do, i, frame, found))
@@ -80,6 +88,21 @@ class Loops:
         if _work(i, items) > _LONGEST:
             raise self._trace.refused("a loop goes over too many items that are no range")
         return self._over(i, items, sources, frame)
+
+    def _is_short(self, i: ir.For, turns: range, frame: Frame) -> bool:
+        """True if a loop over a range is unrolled."""
+        if _work(i, turns) > UNROLLED:
+            return False
+        return len(turns) * size(i.body, self._functions(frame)) <= self._most_inlined
+
+    def _functions(self, frame: Frame) -> Functions:
+        """The functions that slots hold, as a frame sees them."""
+
+        def held(slot: int) -> ir.Function | None:
+            value = frame.holder(slot).slots.get(slot)
+            return value.function if isinstance(value, Closure) else self._defined(slot)
+
+        return held
 
     # --- turn by turn --------------------------------------------------------------------
 
@@ -119,13 +142,15 @@ class Loops:
     def _unrolled_while(self, i: ir.While, head: _Head) -> Any:
         """Unroll a loop whose tests are known, if it has few turns."""
         frame, trace = head.frame, self._trace
-        left = UNROLLED
+        again = [*i.condition, *i.body]
+        turn, inlined = _length(again), size(again, self._functions(frame))
+        left = min(UNROLLED // max(turn, 1), self._most_inlined // max(inlined, 1))
         slots, body = dict(frame.slots), list[Instruction]()
         trace.objects.append({})
         flow: Any = None
         with trace.inside(body):
             while left > 0 and flow is None:
-                left -= sum(1 for _ in visit.instructions([*i.condition, *i.body]))
+                left -= 1
                 test = head.test()
                 if test is False:
                     flow = NEXT
@@ -237,16 +262,16 @@ def _is_stale(value: Any) -> bool:
 
 
 def _work(i: ir.For, items: Sequence[Any]) -> int:
-    """The number of instructions of an unrolled loop over items; if they are too many in any case,
-    a smaller number that is too large as well.
+    """The number of instructions of an unrolled loop over items, calls not inlined; if they are too
+    many in any case, a smaller number that is too large as well.
     """
-    turn = max(sum(map(_becomes, visit.instructions(i.body))), 1)
+    turn = max(_length(i.body), 1)
     return turn * len(items[: _LONGEST + 1])  # a range may have more items than `len` tells
 
 
-def _becomes(i: ir.Instruction) -> int:
-    """The number of instructions that one may become: a `backward` becomes many."""
-    return _PASS if isinstance(i, ir.Method) and i.name == "backward" else 1
+def _length(body: Sequence[ir.Instruction]) -> int:
+    """The number of instructions in a block, calls not inlined."""
+    return sum(PASS if is_pass(i) else 1 for i in visit.instructions(body))
 
 
 def behind(do: Follower, flow: Any) -> Any:

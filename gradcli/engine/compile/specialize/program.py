@@ -41,10 +41,14 @@ from gradcli.engine.compile.typed import (
     type_of,
 )
 from gradcli.engine.ops.catalog import ops
+from gradcli.engine.static.inlined import UNROLLED
 from gradcli.engine.values.fields import Fields
 from gradcli.errors import GradError
 from gradcli.ir import program as ir
 from gradcli.record import Record
+
+Tensors: TypeAlias = Callable[[Trace], Any]
+"""Represents tensors that have dimensions: `Vectors` or `Arrays`."""
 
 
 class Leaf(Record):
@@ -140,7 +144,8 @@ def specialize(
     watched: Collection[str],
     wanted: Sequence[str | None],
     asked: Collection[str] = (),
-    tensors: Callable[[Trace], Any] = Vectors,
+    tensors: Tensors = Vectors,
+    most_inlined: int = UNROLLED,
 ) -> Specialized:
     """Specialize a program.
 
@@ -151,6 +156,7 @@ def specialize(
         wanted: The top-level names whose values are wanted; None for the program's result.
         asked: The watched names that the user has chosen; ints in them become floats.
         tensors: The treatment of tensors with dimensions: `Vectors` or `Arrays`.
+        most_inlined: The most instructions of an unrolled loop, with its calls inlined.
 
     Raises:
         NotCompilable: If it cannot be a typed program.
@@ -158,7 +164,7 @@ def specialize(
     trace = Trace(program.main.span, tensors)
     trace.differentiates = bool(watched)
     try:
-        return _specialized(program, trace, given, watched, wanted, asked)
+        return _specialized(program, trace, given, watched, wanted, asked, most_inlined)
     except GoesBack as found:
         if watched:
             raise NotCompilable(found.reason, found.span) from None
@@ -166,7 +172,7 @@ def specialize(
 
     trace = Trace(program.main.span, tensors)
     trace.graph = Graph(trace)
-    return _specialized(program, trace, given, watched, wanted, asked)
+    return _specialized(program, trace, given, watched, wanted, asked, most_inlined)
 
 
 def _specialized(
@@ -176,10 +182,11 @@ def _specialized(
     watched: Collection[str],
     wanted: Sequence[str | None],
     asked: Collection[str],
+    most_inlined: int,
 ) -> Specialized:
     binding = Binding(program, trace, given, watched, asked)
     texts = Texts(trace)
-    statements = Statements(program, trace, binding, texts)
+    statements = Statements(program, trace, binding, texts, most_inlined)
     operands = [
         program.result if name is None else ir.Slot(program.names[name], program.main.span)
         for name in wanted

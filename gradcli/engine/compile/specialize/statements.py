@@ -51,6 +51,7 @@ from gradcli.engine.ops.op import REQUIRED
 from gradcli.engine.run.language import operators
 from gradcli.engine.run.session.state import Session
 from gradcli.engine.run.session.text import format_value, text
+from gradcli.engine.static.inlined import functions_of
 from gradcli.engine.tape.graph import Site
 from gradcli.engine.tape.tensor import Tensor, node_of, truth
 from gradcli.engine.values import memory
@@ -76,9 +77,18 @@ _HANDED_ON = (ir.Copy, ir.Build, ir.Format, ir.Define, ir.Watch, ir.Input)
 
 
 class Statements:
-    """Specializes one program. Its unknown values go to a trace."""
+    """Specializes one program. Its unknown values go to a trace. `most_inlined` is as of
+    `specialize`.
+    """
 
-    def __init__(self, program: ir.Program, trace: Trace, binding: Binding, texts: Texts) -> None:
+    def __init__(
+        self,
+        program: ir.Program,
+        trace: Trace,
+        binding: Binding,
+        texts: Texts,
+        most_inlined: int,
+    ) -> None:
         self._program = program
         self._trace = trace
         self._binding = binding
@@ -86,7 +96,7 @@ class Statements:
         self._texts = texts
         self._calls = Calls(self, trace, self._session, texts, self._changes, binding.drawn)
         self._operators = Operators(trace)
-        self._loops = Loops(self, trace)
+        self._loops = Loops(self, trace, functions_of(program), most_inlined)
         self._flows: dict[int, frozenset[int]] = {}
         self._exits: dict[int, frozenset[int]] = {BREAK: frozenset(), CONTINUE: frozenset()}
 

@@ -8,9 +8,11 @@ from support.programs.generated_programs import Writer
 from gradcli import load
 from gradcli.engine.report.values import is_data, plain_value
 from gradcli.engine.run.execution.nonfinite_origins import Origins
+from gradcli.engine.run.execution.observe import Recorded
 from gradcli.errors import RunError
 from gradcli.questions.asked.names import Watch
 from gradcli.questions.asked.request import Options, given_values
+from gradcli.questions.remarks.nonfinite import _UntilThen
 from gradcli.source import Span
 
 LESSON = "x = tensor(0.0, requires_grad=True)\ny = sqrt(x)\ny.backward()\n"
@@ -193,7 +195,7 @@ def test_of_many_rows_the_first_is_explained(cli, monkeypatch):
     assert out.splitlines()[1:] == ["0.0", "-inf", "-inf", "-inf"]
     assert "`x` is 0" in err
     assert "first in row 1, line 3" in err
-    assert len(runs) == 4 + 2
+    assert len(runs) == 4 + 1  # which tells the place, too
     arguments = ("run", "-e", "input x: float", "-e", "log(x)", "--rows", "-", "-f", "ndjson")
     _, out, _ = cli(*arguments, stdin=rows)
     assert out.count("`log` made -inf from finite values") == 3
@@ -236,10 +238,13 @@ def test_an_observed_run_is_the_same():
     for text, given in observed_texts():
         loaded = load(text)._loaded
         plain = loaded.execute(given_values(given, {}), Options(seed=7), Watch(()))
-        origins = Origins()
+        origins = Origins(loaded.source)
         seen = loaded.execute(given_values(given, {}), Options(seed=7), Watch(()), origins)
         assert (seen.lines, values(seen)) == (plain.lines, values(plain))
         assert origins.events > 3
+        recorded = Recorded()
+        loaded.execute(given_values(given, {}), Options(seed=7), Watch(()), recorded)
+        assert recorded.events == origins.events  # their numbers are the same
 
 
 SECOND = [  # a program at 0, and what is not finite: the first of the three is told
@@ -256,3 +261,45 @@ def test_of_value_gradient_and_second_derivative_the_first_is_told(text, expecte
     more = {"tangents": {"x": 1.0}} if question == "hvp" else {}
     found = getattr(load(f"input x = 0.0\n{text}"), question)(**more)
     assert [w.message.partition(" is not finite")[0] for w in found.warnings] == expected
+
+
+LATE = """input k = 2.0
+y, s = 1.0, 0.0
+for i in range({turns}):
+    y = sin(y * k) + 0.1 * y
+    s = s + y * y
+    if i == {at}:
+        s = s + log(y * 0.0 - 1.0)
+s
+"""
+
+
+@pytest.mark.parametrize("question", ["run", "grad"])
+def test_turns_of_finite_floats_take_the_fast_path(question, monkeypatch):
+    """Neither a turn that is finite nor one that hands on what is not is looked through."""
+    counts, plain = [], Origins._noted
+    monkeypatch.setattr(Origins, "_noted", lambda *args: (counts.append(1), plain(*args))[1])
+    seen = []
+    for turns in (50, 400):
+        counts.clear()
+        found = getattr(load(LATE.format(turns=turns, at=turns // 2)), question)()
+        assert found.warnings[0].message.endswith("`log` made nan from finite values")
+        assert str(turns // 2 + 1) in found.warnings[0].notes[0]  # the turn
+        seen.append(len(counts))
+    assert seen[0] == seen[1] < 10
+
+
+def test_the_run_that_tells_the_place_ends_there(monkeypatch):
+    """The state before a change in place is told by a run of its own, up to there."""
+    text = "x = tensor([1.0, 0.0])\nfor i in range(9):\n    x.log_()\n    y = i * 2.0\nx.sum()"
+    events = []
+    plain = _UntilThen.event
+
+    def event(self, number, *args):
+        events.append(number)
+        return plain(self, number, *args)
+
+    monkeypatch.setattr(_UntilThen, "event", event)
+    found = load(text).run()
+    assert "`log_` made" in found.warnings[0].message
+    assert len(events) == 1

@@ -235,9 +235,13 @@ def idle(
     for partial, moves in zip(op.derivatives.partials or (), connected, strict=True):
         if not moves or not callable(partial):
             found.append(not partial)
-        else:
-            zeros = (ops.eq(partial(out, *at, **params), 0.0) for at in (args, elsewhere))
-            found.append(ops.logical_and(*zeros))
+            continue
+        here = partial(out, *args, **params)
+        if type(here) is float and here != 0.0:  # as in scalar loops
+            found.append(False)
+            continue
+        zeros = (ops.eq(p, 0.0) for p in (here, partial(out, *elsewhere, **params)))
+        found.append(ops.logical_and(*zeros))
     return found
 
 

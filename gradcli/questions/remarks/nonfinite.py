@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from types import FunctionType
 from typing import Any
 
 from gradcli.engine.report.nonfinite import first_slope
@@ -79,12 +81,12 @@ class _Again:
         return self.told(what, lambda: self._value(what, of))
 
     def _value(self, what: str, of: Callable[[Done], Any]) -> Diagnostic | None:
-        origins = Origins()
+        origins = Origins(self.loaded.source)
         done = self.done(self.watch, origins)
         origin = origins.of(of(done))
         if origin is None:
             return None
-        moment = self.moment(self.watch, origin.event)
+        moment = origins.moments.get(origin.event) or self.moment(self.watch, origin.event)
         if isinstance(moment.instruction, Input):
             return self._of_input(moment.instruction.name, moment.span, what)
         if is_backward(moment.instruction):
@@ -144,8 +146,9 @@ class _Again:
 
     def moment(self, watch: Watch, event: int) -> Moment:
         """The state of the program at an event."""
-        moments = Moments({event}, self.loaded.source)
-        self.done(watch, moments)
+        moments = _UntilThen({event}, self.loaded.source)
+        with suppress(_Seen):
+            self.done(watch, moments)
         return moments.found[event]
 
     def _of_input(self, name: str, span: Span, what: str) -> Diagnostic:
@@ -156,6 +159,37 @@ class _Again:
         found = _warning(self.loaded, message, moment.span)
         found.labels, found.notes = moment.operands, moment.turns
         return found
+
+
+class _Seen(BaseException):
+    """Ends a run of which the rest is not needed; the program cannot catch it."""
+
+
+class _UntilThen(Moments):
+    """The state of the program at an event, with which the run ends."""
+
+    def observed(
+        self, function: Callable[..., Any], instruction: Instruction | None = None
+    ) -> Callable[..., Any]:
+        general, (wanted,) = super().observed(function, instruction), self._wanted
+
+        def call(run: Any, *args: Any, **keywords: Any) -> Any:
+            """A call, with a fast path for one that is not the event."""
+            if instruction is None or self.events + 1 == wanted:
+                return general(run, *args, **keywords)
+            self.events += 1
+            out = function(run, *args, **keywords)
+            return self._followed(out) if type(out) is FunctionType else out
+
+        return call
+
+    def event(
+        self, number: int, instruction: Instruction | None, given: Sequence[Any], done: Event
+    ) -> Any:
+        out = super().event(number, instruction, given, done)
+        if self.found:
+            raise _Seen
+        return out
 
 
 class _Backward(Recorded):

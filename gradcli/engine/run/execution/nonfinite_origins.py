@@ -8,19 +8,23 @@ answer does not use.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from types import FunctionType
 from typing import Any
 
 from gradcli.engine.autodiff.paths import reachable
 from gradcli.engine.ops.catalog import ops
-from gradcli.engine.run.execution.observe import Event, Observer
+from gradcli.engine.run.execution.observe import Event, Moment, Observer, present
 from gradcli.engine.run.language.operators import OPS
 from gradcli.engine.tape.tensor import AccumulateGrad, Number, Tensor, node_of
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import NUMBERS, holds_finite, np
 from gradcli.ir import program as ir
 from gradcli.record import Record
+from gradcli.source import Source
 
+_WHOLE = frozenset({int, bool})
+_MOMENTS = 100  # that are kept
 _MANY = 4096  # values to keep before dropping those that have no other reference
 
 _CHANGES = (ir.Augment, ir.Inplace, ir.SetItem, ir.Method, ir.CallBuiltin)
@@ -39,14 +43,56 @@ class Origin(Record):
 
 
 class Origins(Observer):
-    """The origins of the values of a run that are not finite."""
+    """The origins of the values of a run that are not finite.
 
-    def __init__(self) -> None:
+    Fields:
+        moments: the moments of the first origins, by event, as far as they are known.
+    """
+
+    def __init__(self, source: Source) -> None:
         super().__init__()
+        self.moments: dict[int, Moment] = {}
+        self._source = source
         self._held: dict[int, tuple[Any, Origin]] = {}  # the value keeps its id from others
         self._most = _MANY
         self._depth = 0
         self._new: list[Origin] = []  # in the outermost running event
+
+    def observed(
+        self, function: Callable[..., Any], instruction: ir.Instruction | None = None
+    ) -> Callable[..., Any]:
+        general = super().observed(function, instruction)
+        if instruction is None or is_backward(instruction):
+            return general
+        changes = isinstance(instruction, _CHANGES)
+
+        def call(run: Any, *args: Any, **keywords: Any) -> Any:
+            """A call, with a fast path for floats."""
+            if changes and args and type(args[0]) is Tensor:
+                return general(run, *args, **keywords)
+            self.events += 1
+            number, since = self.events, len(self._new)
+            self._depth += 1
+            out = function(run, *args, **keywords)
+            self._depth -= 1
+            kind = type(out)
+            data = out.data if kind is Tensor or kind is Number else out
+            if data - data != 0.0 if type(data) is float else type(data) not in _WHOLE:
+                given = (*args, *keywords.values())
+                known = self._handed_on(given, data) if len(self._new) == since else None
+                if known is None:
+                    before = len(self._new)
+                    out = self._noted(number, instruction, given, out, since)
+                    if len(self._new) > before and len(self.moments) < _MOMENTS:
+                        self.moments[number] = present(instruction, given, self._source)(out)
+                else:
+                    out = out + 0.0 if kind is float else out
+                    self._note(out, known)
+            if not self._depth and self._new:
+                self._new.clear()
+            return self._followed(out) if type(out) is FunctionType else out
+
+        return call
 
     def event(
         self, number: int, instruction: ir.Instruction | None, given: Sequence[Any], done: Event
@@ -58,11 +104,46 @@ class Origins(Observer):
         self._depth += 1
         out = done()
         self._depth -= 1
-        found = [x for x in _leaves(out) if not is_finite(x)]
+        more = []
         if changes and not is_finite(receiver):
-            found.append(receiver)
+            more.append(receiver)
             given = given[1:]  # it was finite before the change
-        found += [x for leaf in leaves if (x := leaf.grad) is not None and not is_finite(x)]
+        more += [x for leaf in leaves if (x := leaf.grad) is not None and not is_finite(x)]
+        out = self._noted(number, instruction, given, out, since, more)
+        if not self._depth:
+            self._new.clear()
+        return out
+
+    def _handed_on(self, given: Sequence[Any], data: Any) -> Origin | None:
+        """The origin of the only operand that is not finite, if all operands are floats and so is
+        the result.
+        """
+        found = None
+        for x in given:
+            inside = x.data if type(x) is Tensor or type(x) is Number else x
+            if type(inside) is not float:
+                if type(inside) is int:
+                    continue
+                return None
+            if inside - inside != 0.0:
+                if found is not None:
+                    return None
+                found = x
+        return None if found is None or type(data) is not float else self._known(found)
+
+    def _noted(
+        self,
+        number: int,
+        instruction: ir.Instruction | None,
+        given: Sequence[Any],
+        out: Any,
+        since: int,
+        more: Sequence[Any] = (),
+    ) -> Any:
+        """The result of an event, with the origins noted of what is not finite in it and of `more`
+        that the event has changed. `since` is how many of `_new` were there before.
+        """
+        found = [*(x for x in _leaves(out) if not is_finite(x)), *more]
         if found:
             known = self.of(found)
             if known is None:
@@ -72,8 +153,6 @@ class Origins(Observer):
                 found = [out]
             for x in found:
                 self._note(x, known)
-        if not self._depth:
-            self._new.clear()
         return out
 
     def of(self, value: Any) -> Origin | None:

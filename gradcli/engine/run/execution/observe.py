@@ -197,14 +197,22 @@ class Moments(Observer):
     ) -> Any:
         if number not in self._wanted:
             return done()
-        within = frames()
-        innermost, *_ = reversed(within)
-        span = span_of(innermost, self._source) if instruction is None else instruction.span
-        notes = [*turns(innermost[0], span, self._source), *callers(within[:-1], self._source)]
-        operands = tuple(_labels(instruction, given, self._source))
+        finished = present(instruction, given, self._source)
         out = done()
-        self.found[number] = Moment(instruction, span, operands, out, tuple(notes))
+        self.found[number] = finished(out)
         return out
+
+
+def present(
+    instruction: ir.Instruction | None, given: Sequence[Any], source: Source
+) -> Callable[[Any], Moment]:
+    """The present moment, in which an event with these arguments runs; a function of its result."""
+    within = frames()
+    innermost, *_ = reversed(within)
+    span = span_of(innermost, source) if instruction is None else instruction.span
+    notes = (*turns(innermost[0], span, source), *callers(within[:-1], source))
+    operands = tuple(_labels(instruction, given, source))
+    return lambda out: Moment(instruction, span, operands, out, notes)
 
 
 def frames() -> list[tuple[FrameType, int]]:

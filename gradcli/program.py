@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gradcli.cpython import NESTED, Room
+from gradcli.cpython import NESTED, Room, Uncollected
 from gradcli.engine.run.execution.execute import Executable
 from gradcli.engine.run.execution.inputs import Given
 from gradcli.engine.run.language.names import Builtins
@@ -85,13 +85,14 @@ def load_source(source: Source, given: frozenset[str] = frozenset()) -> Program:
 
 def _lowered(module: ast.Module, source: Source, given: frozenset[str]) -> ir.Program:
     builtins = Builtins()
-    names = analyse(module, builtins, given)
-    findings = check(module, source, builtins, given, names)
-    errors = [finding for finding in findings if finding.severity == "error"]
-    if errors:
-        raise ProgramError(*errors)
-    with Room(NESTED):
-        return lower(module, names, source)
+    with Uncollected():  # trees have no cycles
+        names = analyse(module, builtins, given)
+        findings = check(module, source, builtins, given, names)
+        errors = [finding for finding in findings if finding.severity == "error"]
+        if errors:
+            raise ProgramError(*errors)
+        with Room(NESTED):
+            return lower(module, names, source)
 
 
 def check_source(

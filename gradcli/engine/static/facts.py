@@ -67,7 +67,11 @@ class Known(Record):
 def fact(value: Any) -> Fact:
     """The facts of a value of the walk."""
     if isinstance(value, Value):
-        return Fact(value.kind, value.dtype, value.shape, value.known, value.memory, None)
+        if value.fact is None:
+            made = value.kind, value.dtype, value.shape, value.known, value.memory
+            value.fact = Fact(*made, None)
+        found: Fact = value.fact
+        return found
     if isinstance(value, List):
         return Fact("list", None, None, UNSURE, value.memory, _facts(value.items))
     if type(value) is tuple:

@@ -318,7 +318,7 @@ class Transfer:
             return found
         certain = not (inside or self.findings.unsure or self.findings.silent)
         if x.kind == "tensor" and certain and not self.lists.blurred and isinstance(found, Value):
-            x.shape = found.shape
+            x.shape, x.fact = found.shape, None
         else:
             self.findings.replaced = True
         return x

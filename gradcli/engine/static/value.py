@@ -20,6 +20,8 @@ HERE = 0
 Memory: TypeAlias = frozenset[int] | None
 NEW: frozenset[int] = frozenset({HERE})
 """New memory, which no other value shares."""
+NO_MEMORY: frozenset[int] = frozenset()
+"""That of numbers; one object, because each takes 216 bytes."""
 
 
 class Link(NamedTuple):
@@ -45,10 +47,11 @@ class Value(Carrier):
     its value if it is a constant.
 
     `memory` are the instructions, by `id`, that may have made the memory of the value. It is None
-    if any may have, and holds `HERE` for the instruction whose result this is.
+    if any may have, and holds `HERE` for the instruction whose result this is. `fact` keeps the
+    facts that `facts.py` has made of it.
     """
 
-    __slots__ = ("dtype", "kind", "known", "link", "memory", "shape")
+    __slots__ = ("dtype", "fact", "kind", "known", "link", "memory", "shape")
 
     def __init__(
         self,
@@ -60,11 +63,12 @@ class Value(Carrier):
         memory: Memory = None,
     ) -> None:
         self.kind = kind
-        self.memory = frozenset() if kind == "number" else memory
+        self.memory = NO_MEMORY if kind == "number" else memory
         self.shape = shape
         self.dtype = dtype
         self.link = link
         self.known = known
+        self.fact: Any = None
 
     @property
     def ndim(self) -> int:
@@ -104,7 +108,7 @@ def constant(value: Any) -> Value:
     """A known value."""
     if type(value) in NUMBERS:
         return number(dtype_of(value), UNLINKED, value)
-    return Value(known=value, kind=_KINDS.get(type(value)), memory=frozenset())
+    return Value(known=value, kind=_KINDS.get(type(value)), memory=NO_MEMORY)
 
 
 def number(dtype: str | None, link: Link = UNLINKED, known: Any = UNSURE) -> Value:

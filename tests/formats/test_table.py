@@ -2,12 +2,13 @@
 
 import csv
 from io import StringIO
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradcli.formats.readers.table import Header, Lines
+from gradcli.formats.readers.table import Header, Lines, header_of
 from gradcli.formats.texts.delimited import record
 from gradcli.formats.texts.number import TooLarge, number
 
@@ -59,6 +60,33 @@ def test_a_cell_is_where_its_record_has_it(texts, index):
 def test_columns_are_values_or_elements(names, shapes):
     columns = Header(names, ",", None).columns
     assert {name: column.shape for name, column in columns.items()} == shapes
+
+
+class Counted(str):
+    """A cell whose comparisons with others are counted."""
+
+    __slots__ = ()
+    __hash__ = str.__hash__
+    compared = 0
+
+    def __eq__(self, other):
+        Counted.compared += 1
+        return str.__eq__(self, other)
+
+    def strip(self, *_):
+        return self
+
+
+@pytest.mark.parametrize("form", ["g{}", "v.{}"])
+def test_a_header_compares_no_column_with_all_others(form):
+    counts = []
+    for width in (200, 400):
+        cells = [Counted(form.format(k)) for k in range(width)]
+        Counted.compared = 0
+        found = header_of(SimpleNamespace(cells=cells, name="t.csv", check=lambda: None), ",")
+        assert sum(len(column.cells) for column in found.columns.values()) == width
+        counts.append(Counted.compared)
+    assert counts[1] <= 2 * counts[0] + 100
 
 
 @pytest.mark.parametrize(

@@ -235,8 +235,9 @@ class RowWriter:
         last = ["error"] if self._recorded else []
         added = dict.fromkeys((*lead, *last), "--on-error adds")
         added |= dict.fromkeys(self._kept, "--keep takes")
+        names = frozenset(columns)
         for own, why in added.items():
-            if own in columns:
+            if own in names:
                 message = f"the result is called `{own}`, as the column that {why}"
                 raise usage(message, "write JSON lines with `-f ndjson`, or rename it")
         self._write(layout.head([*lead, *self._kept, *columns, *last]))

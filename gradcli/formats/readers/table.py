@@ -353,9 +353,10 @@ class Header:
 def _columns(names: Sequence[str]) -> dict[str, Column]:
     columns: dict[str, Column] = {}
     arrays: dict[str, dict[tuple[int, ...], int]] = {}
+    known = frozenset(names)
     for index, name in enumerate(names):
         element = _ELEMENT.fullmatch(name)
-        if element and element[1] not in names:
+        if element and element[1] not in known:
             columns.setdefault(element[1], Column((), ()))
             place = tuple(map(int, element[2][1:].split(".")))
             arrays.setdefault(element[1], {})[place] = index
@@ -378,11 +379,14 @@ def header_of(record: Record, delimiter: str, dialect: Dialect = USUAL) -> Heade
     names = [cell.strip() for cell in record.cells]
     if not any(names):
         raise refused(f"`{record.name}` has no header")
+    before: set[str] = set()
     for index, name in enumerate(names):
-        if name and name in names[:index]:
+        if name in before:
             span = record.span(delimiter, index)
             help = "give each column its own name"
             raise refused(f"two columns `{name}`", record.source, span, help=help)
+        if name:
+            before.add(name)
     if len(names) == 1:
         for other in (";", "\t"):
             if other in names[0]:

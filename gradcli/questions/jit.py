@@ -51,7 +51,7 @@ class Jit:
     @cached_property
     def _worth(self) -> float:
         """The assumed seconds of compiling; interpreting that long makes compiling pay."""
-        from gradcli.engine.static.inlined import functions_of, size
+        from gradcli.ir.inlined import functions_of, size
 
         program = self._loaded.program
         return _WORTH + _EACH * size(program.main.body, functions_of(program))

@@ -29,12 +29,12 @@ from gradcli.engine.compile.typed import (
 from gradcli.engine.compile.walk import values
 from gradcli.engine.run.execution.inputs import check_complete, check_names
 from gradcli.engine.run.session.state import RandomNumbers
-from gradcli.engine.static.inlined import UNROLLED
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.data import NUMBERS, Quiet, np
 from gradcli.engine.values.limits import Reached, meter
 from gradcli.errors import Diagnostic, GradError, LimitError
 from gradcli.ir import program as ir
+from gradcli.ir.inlined import UNROLLED
 from gradcli.ir.visit import everything, instructions
 from gradcli.questions.asked.limited import Limited
 from gradcli.questions.asked.loaded import Loaded

@@ -14,9 +14,9 @@ from gradcli.engine.compile.specialize.program import Elements, Items, Known, Le
 from gradcli.engine.compile.typed import TYPES, NotCompilable
 from gradcli.engine.run.execution.inputs import Given
 from gradcli.engine.run.session.text import repr_text
-from gradcli.engine.static.inlined import UNROLLED
 from gradcli.engine.tape.tensor import Number, Tensor
 from gradcli.errors import GradError, LimitError
+from gradcli.ir.inlined import UNROLLED
 from gradcli.limits import Limits
 from gradcli.program import load
 from gradcli.questions.asked.names import Watch

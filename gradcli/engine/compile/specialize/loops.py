@@ -41,9 +41,9 @@ from gradcli.engine.compile.specialize.tracing.values import (
 from gradcli.engine.compile.symbols import Symbol, operand
 from gradcli.engine.compile.typed import Block, Instruction, Loop, Operand, Value
 from gradcli.engine.ops.catalog import ops
-from gradcli.engine.static.inlined import PASS, UNROLLED, Functions, is_pass, size
 from gradcli.ir import program as ir
 from gradcli.ir import visit
+from gradcli.ir.inlined import PASS, UNROLLED, Functions, is_pass, size
 
 _LONGEST = 2_000
 """The same for a loop over items that are no range, which cannot become a typed loop."""

@@ -41,10 +41,10 @@ from gradcli.engine.compile.typed import (
     type_of,
 )
 from gradcli.engine.ops.catalog import ops
-from gradcli.engine.static.inlined import UNROLLED
 from gradcli.engine.values.fields import Fields
 from gradcli.errors import GradError
 from gradcli.ir import program as ir
+from gradcli.ir.inlined import UNROLLED
 from gradcli.record import Record
 
 Tensors: TypeAlias = Callable[[Trace], Any]

@@ -51,7 +51,6 @@ from gradcli.engine.ops.op import REQUIRED
 from gradcli.engine.run.language import operators
 from gradcli.engine.run.session.state import Session
 from gradcli.engine.run.session.text import format_value, text
-from gradcli.engine.static.inlined import functions_of
 from gradcli.engine.tape.graph import Site
 from gradcli.engine.tape.tensor import Tensor, node_of, truth
 from gradcli.engine.values import memory
@@ -59,6 +58,7 @@ from gradcli.engine.values.data import NUMBERS
 from gradcli.engine.values.fields import Fields
 from gradcli.ir import program as ir
 from gradcli.ir import visit
+from gradcli.ir.inlined import functions_of
 
 _GENERATOR = "a generator gives its items one by one"
 _MEANINGLESS = {

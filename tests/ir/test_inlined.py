@@ -2,7 +2,7 @@
 
 import pytest
 
-from gradcli.engine.static.inlined import functions_of, size
+from gradcli.ir.inlined import functions_of, size
 from gradcli.program import load
 
 F = "def f(x):\n    a = x * x\n    return a + 1.0\n"

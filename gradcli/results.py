@@ -239,6 +239,8 @@ class Kinked(Result):
         chosen: The derivative that gradcli takes.
         jump: The values to either side; None if they are equal.
         turns: The turns of loops and the calls in which it was evaluated.
+        pytorch_nan: True if PyTorch's `backward` gives nan here, where gradcli gives a number.
+            A `run` takes no derivative, and so does not tell.
     """
 
     op: str
@@ -252,6 +254,7 @@ class Kinked(Result):
     chosen: Value
     jump: tuple[Value, Value] | None
     turns: tuple[str, ...]
+    pytorch_nan: bool
 
 
 class RunResult(Shown):

@@ -23,7 +23,7 @@ def kinks_view(result: RunResult | GradResult, *, width: int) -> list[Line]:
         text_column("left", "value", [_text(k.left) for k in kinks]),
         text_column("right", "value", [_text(k.right) for k in kinks]),
         text_column("chosen", "grad", [_text(k.chosen) for k in kinks]),
-        styled_column("", ["warning"] * len(kinks), [_jump(k) for k in kinks]),
+        styled_column("", ["warning"] * len(kinks), [_note(k) for k in kinks]),
         text_column("", "place", [_turn(k) for k in kinks]),
     ]
     return table(columns, width)
@@ -33,8 +33,9 @@ def _text(value: Value) -> str:
     return " ".join(block(value, _DIGITS, 24))
 
 
-def _jump(k: Kinked) -> str:
-    return "" if k.jump is None else f"jumps {_text(k.jump[0])} to {_text(k.jump[1])}"
+def _note(k: Kinked) -> str:
+    jump = [] if k.jump is None else [f"jumps {_text(k.jump[0])} to {_text(k.jump[1])}"]
+    return ", ".join([*jump, *["PyTorch gives nan here"] * k.pytorch_nan])
 
 
 def _turn(k: Kinked) -> str:

@@ -6,13 +6,14 @@ kink they differ between the two sides by more than along either side.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
 from typing import Any, TypeAlias
 
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import Op
+from gradcli.engine.report.pytorch import nan_in_pytorch
 from gradcli.engine.tape.graph import Node
 from gradcli.engine.tape.tensor import AccumulateGrad, OpNode, version_of
 from gradcli.engine.values.carrier import Like, data_of
@@ -38,9 +39,20 @@ class Kink(Record):
         left, right: The derivative on either side: of one element of the result, or of all.
         chosen: The derivative that is used at the kink.
         jump: The values on either side if they differ, else None.
+        pytorch_nan: True if PyTorch's pass back makes nan at this element, gradcli's a number.
     """
 
-    __slots__ = ("node", "argument", "index", "at", "left", "right", "chosen", "jump")
+    __slots__ = (
+        "node",
+        "argument",
+        "index",
+        "at",
+        "left",
+        "right",
+        "chosen",
+        "jump",
+        "pytorch_nan",
+    )
     node: Node
     argument: str
     index: tuple[int, ...]
@@ -49,10 +61,17 @@ class Kink(Record):
     right: Any
     chosen: Any
     jump: tuple[Any, Any] | None
+    pytorch_nan: bool
 
 
-def kinks(nodes: Iterable[Node]) -> Iterator[Kink]:
-    """The kinks at ops whose operands are still known, the oldest op first."""
+def kinks(nodes: Iterable[Node], pulled: Mapping[Node, Any]) -> Iterator[Kink]:
+    """The kinks at ops whose operands are still known, the oldest op first.
+
+    Args:
+        nodes: The nodes to look at.
+        pulled: The cotangents of all nodes of a pass back, which tell where PyTorch gives nan;
+            empty if there was no pass.
+    """
     for node in sorted(nodes, key=lambda node: node.seq):
         if not isinstance(node, OpNode):
             continue
@@ -64,7 +83,8 @@ def kinks(nodes: Iterable[Node]) -> Iterator[Kink]:
             if under is None or not is_floating(args[i]):
                 continue
             with suppress(GradError):  # the op may refuse a neighbouring operand
-                yield from _of_argument(node, op, args, i)
+                nan = nan_in_pytorch(node, op, args, i, pulled)
+                yield from _of_argument(node, op, args, i, nan)
 
 
 def _values(node: OpNode) -> list[Any] | None:
@@ -96,29 +116,39 @@ class _Side(Record):
     slope: Any
 
 
-def _of_argument(node: OpNode, op: Op, args: Sequence[Any], i: int) -> Iterator[Kink]:
-    """The first few kinks of an op with respect to one operand."""
+def _of_argument(node: OpNode, op: Op, args: Sequence[Any], i: int, nan: Any) -> Iterator[Kink]:
+    """The first few kinks of an op with respect to one operand; `nan` as of `_of_elements`."""
     argument = op.args[min(i, len(op.args) - 1)]
-    found = _of_elements if op.derivatives.partials is not None else _of_ties
-    for index, left, here, right, jumps in islice(found(op, args, i, node.params), _FEW):
+    if op.derivatives.partials is not None:
+        found = _of_elements(op, args, i, node.params, nan)
+    else:
+        found = _of_ties(op, args, i, node.params)
+    for index, left, here, right, jumps, is_nan in islice(found, _FEW):
         at = float(np.asarray(args[i])[index])
         jump = (plain(left.value), plain(right.value)) if jumps else None
-        slopes = (plain(left.slope), plain(right.slope), plain(here.slope))
-        yield Kink(node, argument, index, at, slopes[0], slopes[1], slopes[2], jump)
+        sides = (plain(left.slope), plain(right.slope))
+        through = plain(here.slope) if np.isfinite(here.slope).all() or not is_nan else 0.0
+        yield Kink(node, argument, index, at, *sides, through, jump, is_nan)
 
 
-Found: TypeAlias = tuple[tuple[int, ...], _Side, _Side, _Side, bool]
-"""Index of the element; the op on the left, there and on the right; True if its value jumps."""
+Found: TypeAlias = tuple[tuple[int, ...], _Side, _Side, _Side, bool, bool]
+"""Index of the element; the op on the left, there and on the right; True if its value jumps; True
+if PyTorch gives nan.
+"""
 
 
-def _of_elements(op: Op, args: Sequence[Any], i: int, params: Any) -> Iterator[Found]:
-    """Kinks of an element-wise op: all elements move at once."""
+def _of_elements(op: Op, args: Sequence[Any], i: int, params: Any, nan: Any) -> Iterator[Found]:
+    """Kinks of an element-wise op: all elements move at once. `nan` marks the elements of the
+    result at which PyTorch gives nan; these are listed at any rate.
+    """
     sides = _sides(op, args, i, params, np.ones(shape_of(args[i]), bool))
     jumps = _gap([side.value for side in sides])
-    for at in np.argwhere(_breaks(sides, jumps)):
+    nan = np.broadcast_to(nan, np.shape(jumps))
+    for at in np.argwhere(_breaks(sides, jumps) | nan):
         where = tuple(map(int, at))
         left, here, right = (_Side(s.value[where], s.slope[where]) for s in sides[1:4])
-        yield _place(args[i], where), left, here, right, bool(jumps[where])
+        jump = bool(jumps[where])
+        yield _place(args[i], where), left, here, right, jump, bool(nan[where])
 
 
 def _of_ties(op: Op, args: Sequence[Any], i: int, params: Any) -> Iterator[Found]:
@@ -129,7 +159,7 @@ def _of_ties(op: Op, args: Sequence[Any], i: int, params: Any) -> Iterator[Found
         sides = _sides(op, args, i, params, place)
         jumps = _gap([side.value for side in sides])
         if _breaks(sides, jumps).any():
-            yield at, sides[1], sides[2], sides[3], bool(jumps.any())
+            yield at, sides[1], sides[2], sides[3], bool(jumps.any()), False
 
 
 def _sides(op: Op, args: Sequence[Any], i: int, params: Any, place: Any) -> list[_Side]:

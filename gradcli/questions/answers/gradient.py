@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
+from gradcli.engine.autodiff.backward import cotangents
 from gradcli.engine.autodiff.linearize import zeros
-from gradcli.engine.autodiff.paths import between
+from gradcli.engine.autodiff.paths import Paths, between
 from gradcli.engine.report.values import plain_value
 from gradcli.engine.tape.graph import Node
+from gradcli.engine.tape.tensor import node_of
 from gradcli.questions.asked.linearized import LinearizedRun, linearize
 from gradcli.questions.asked.loaded import Done, Loaded
 from gradcli.questions.asked.names import Watch
@@ -38,9 +43,16 @@ def _kinks(run: LinearizedRun) -> tuple[Kinked, ...]:
 
     loaded, request = run.loaded, run.request
 
-    def nodes(done: Done) -> set[Node]:
+    def paths(done: Done) -> Paths:
         roots = below([loaded.output(done, request.of)[1]])
-        return between(roots, done.session.watched.nodes.values()).live
+        return between(roots, done.session.watched.nodes.values())
+
+    def pulled(done: Done) -> Mapping[Node, Any]:
+        output, visited = loaded.output(done, request.of)[1], paths(done)
+        root = node_of(output)
+        if root is None:
+            return {}
+        return cotangents([(root, output.index, run.cotangent())], visited.live, visited)
 
     watch = Watch(run.names, requested=run.watch.requested)
-    return kinks(loaded, request, run.done, watch, nodes)
+    return kinks(loaded, request, run.done, watch, lambda done: paths(done).live, pulled)

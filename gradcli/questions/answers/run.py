@@ -81,7 +81,7 @@ def _kinks(loaded: Loaded, request: Request, done: Done) -> tuple[Kinked, ...]:
     def nodes(done: Done) -> set[Node]:
         return below(done.session.tensor(v) for v in (*done.values.values(), done.result))
 
-    return kinks(loaded, request, done, Watch(candidates(loaded.program)), nodes)
+    return kinks(loaded, request, done, Watch(candidates(loaded.program)), nodes, lambda _: {})
 
 
 def _graph(loaded: Loaded, request: Request, done: Done) -> Graph:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from gradcli.engine.autodiff.paths import reachable
@@ -23,6 +23,7 @@ def kinks(
     done: Done,
     watch: Watch,
     nodes: Callable[[Done], Iterable[Node]],
+    pulled: Callable[[Done], Mapping[Node, Any]],
 ) -> tuple[Kinked, ...]:
     """The kinks at nodes of the graph.
 
@@ -32,12 +33,13 @@ def kinks(
         done: Its finished run.
         watch: The names to differentiate by.
         nodes: Those that matter, of the run when it is done again.
+        pulled: The cotangents of its nodes, none for a question without a pass back.
     """
     silent = done.silent(request.options.limits)
     recorded = Recorded()
     again = loaded.execute(request.inputs, silent, watch.keeping(), recorded)
     with Quiet():
-        found = list(engine.kinks(nodes(again)))
+        found = list(engine.kinks(nodes(again), pulled(again)))
     events = {id(kink.node): recorded.of(kink.node) for kink in found}
     moments = Moments({*events.values()} - {0}, loaded.source)
     if found:
@@ -68,4 +70,5 @@ def _told(loaded: Loaded, kink: engine.Kink, moment: Moment | None) -> Kinked:
         kink.chosen,
         kink.jump,
         () if moment is None else moment.turns,
+        kink.pytorch_nan,
     )

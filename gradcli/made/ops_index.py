@@ -120,7 +120,7 @@ INDEX: dict[str, Any] = {
         'ops.internal.contraction': 'contraction',
         'ops.internal.convolution': 'convolution',
         'ops.internal.core': 'bernoulli_loss cast copied detached gate level ordered sum_to unsafe_view view_update weigh zeros_of',
-        'ops.internal.decompose': 'eliminate full_bases full_qr lower_root lu_pivots permutation reduced_svd symmetric_eigen tall_qr',
+        'ops.internal.decompose': 'eliminate full_qr lower_root lu_pivots permutation reduced_svd spare_bases symmetric_eigen tall_qr',
         'ops.internal.directions': 'along_directions columns_block regarded repeated rows_block',
         'ops.internal.elements': 'among averaged beside from_zero inner_product nought passed scaled shared spread unmoved',
         'ops.internal.index': 'kept pick place set_at undiagonal unindex',

@@ -114,7 +114,7 @@ def told(value):
 
 
 def declared(kind, name, type=None, default=None):
-    return ast.Declaration(AT, kind, name, type, default)
+    return ast.Declaration(AT, kind, name, type, None, default)
 
 
 STATEMENTS = [

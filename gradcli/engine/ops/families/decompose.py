@@ -139,7 +139,9 @@ def _svd_parts(a: Any, full: Any) -> tuple[Any, Any, Any]:
     checked("svd", a)
     u, s, v = ops.reduced_svd(a)
     if full and shape_of(a)[-1] != shape_of(a)[-2]:
-        u, v = ops.full_bases(a)
+        is_tall = shape_of(a)[-2] > shape_of(a)[-1]
+        rest = ops.spare_bases(a)[0 if is_tall else 1]
+        u, v = (ops.cat(u, rest, dim=-1), v) if is_tall else (u, ops.cat(v, rest, dim=-1))
     return u, s, v
 
 
@@ -159,7 +161,8 @@ def _linalg_svd(a: Any, full_matrices: Any = True) -> Any:
 
 _SVD_LIMITS = (
     "Singular vectors have LAPACK's signs; their derivative is not finite where singular values "
-    "are equal (or zero, where the matrix is not square), the values' own is."
+    "are equal (or zero, where the matrix is not square), the values' own is. The columns that "
+    "square U and V have beyond the smaller size of the matrix are constants for the derivative."
 )
 
 svd: Op = composite(
@@ -188,8 +191,8 @@ linalg_svd: Op = composite(
     params={"full_matrices": True},
     fields=("U", "S", "Vh"),
     node="LinalgSvdBackward0",
-    doc="Singular value decomposition A = U diag(S) Vh, as the fields `U`, `S`, `Vh`; the full U "
-    f"and Vh of a matrix that is not square have no derivative. {_SVD_LIMITS}",
+    doc="Singular value decomposition A = U diag(S) Vh, as the fields `U`, `S`, `Vh`. "
+    f"{_SVD_LIMITS}",
     source=f"{GILES}, 3.2",
     samples=lambda: (
         sample([[1.0, 2.0], [3.0, 4.0]]),

@@ -247,31 +247,31 @@ reduced_svd: Op = op(
 )
 
 
-def _no_slope(*args: Any) -> Any:
-    raise run_error(
-        "bad-argument",
-        "the square U and V of a matrix that is not square are not differentiable",
-        help="`full_matrices=False` (`some=True`) gives those that are",
-    )
-
-
-def _full_array(x: Data) -> tuple[Data, ...]:
+def _spare_array(x: Data) -> tuple[Data, ...]:
     m, n = x.shape[-2:]
-    if not x.size:
-        unit = [np.broadcast_to(np.eye(k, dtype=x.dtype), (*x.shape[:-2], k, k)) for k in (m, n)]
-        return unit[0].copy(), unit[1].copy()
-    u, _, vh = np.linalg.svd(x)
-    return u, np.swapaxes(vh, -1, -2)
+    k = min(m, n)
+    if x.size:
+        u, _, vh = np.linalg.svd(x)
+        return u[..., k:], np.swapaxes(vh, -1, -2)[..., k:]
+    unit = [
+        np.broadcast_to(np.eye(size, dtype=x.dtype), (*x.shape[:-2], size, size)) for size in (m, n)
+    ]
+    return unit[0][..., k:].copy(), unit[1][..., k:].copy()
 
 
-full_bases: Op = op(
-    "full_bases",
-    doc="The square matrices of singular vectors.",
-    array=_full_array,
-    shape=lambda a: [(*a[:-1], a[-2]), (*a[:-2], a[-1], a[-1])],
+def _spare_shape(a: Shape) -> list[Shape]:
+    m, n = a[-2:]
+    return [(*a[:-1], m - min(m, n)), (*a[:-2], n, n - min(m, n))]
+
+
+spare_bases: Op = op(
+    "spare_bases",
+    doc="The columns that the square matrices of singular vectors have beyond the reduced ones.",
+    array=_spare_array,
+    shape=_spare_shape,
     dtype=[of_first],
-    vjp=(_no_slope,),
-    jvp=(_no_slope,),
+    vjp=(None,),
+    jvp=(None,),
 )
 
 

@@ -22,8 +22,7 @@ for `keepdim`. An operation that says `_` can also be written with `_` behind it
 Every operation takes `out=x`, a tensor without a gradient that gets the result. Arguments that
 PyTorch takes and that mean nothing here, such as `memory_format`, `layout` or the `driver` of
 `svd`, are refused by name, and so are ints of 32 bits (`out_int32=True`), LU without pivoting or of
-matrices that are not square, `norm(x, 'nuc')` (`matrix_norm` has it), and the gradient of the
-square U and V that `svd` gives of a matrix that is not.
+matrices that are not square, and `norm(x, 'nuc')` (`matrix_norm` has it).
 
 "Derivative" gives the cotangent of each argument from g, the cotangent of the result: the
 operation's own rule, as it is computed, with `out` for the result (sizes are those of an example;

@@ -12,6 +12,7 @@ _BY_CODE = {  # gradcli's codes that say more than PyTorch's texts tell
     "needs-float": "dtype",
     "bad-argument": "argument",
     "bad-attribute": "argument",
+    "not-callable": "argument",
     "not-a-leaf": "argument",
     "not-differentiable": "argument",
     "not-iterable": "argument",

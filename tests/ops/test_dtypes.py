@@ -10,6 +10,7 @@ from support.checks.oracles import cast, samples, table, values
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.values.data import Quiet, dtype_of
 from gradcli.errors import GradError
+from gradcli.program import load
 
 RULES = {n for n, family in ops.families.items() if ".internal." in family}
 OPS = [
@@ -87,3 +88,16 @@ def test_ints_do_not_wrap(op):
                 x, y = np.asarray(got, float), np.asarray(wanted, float)
                 told = f"{op.name}{s.args} {s.params} times {LARGE}: {got}, of floats {wanted}"
                 assert np.allclose(x, y, rtol=1e-9, atol=2048.0), told
+
+
+@pytest.mark.parametrize("name", ["any", "all"])
+def test_the_truth_of_uint8_is_a_uint8(name):
+    """As PyTorch 2.13 gives it; of every other dtype it is a bool."""
+    for dtype in ("uint8", "int16", "int64", "bool", "float32", "float64"):
+        for more, given in (("", [1, 0]), ("0", [[1, 0], [1, 1]]), ("", [])):
+            text = f"x = torch.tensor({given}, dtype=torch.{dtype}).{name}({more})\nx.dtype"
+            found = load(f"{text} == torch.{'uint8' if dtype == 'uint8' else 'bool'}").run()
+            assert found.result is True, (name, dtype, given)
+            plain = load(f"torch.tensor({given}).bool().{name}({more})").run().result
+            ours = load(f"torch.tensor({given}, dtype=torch.{dtype}).{name}({more})").run().result
+            assert np.asarray(ours, bool).tolist() == np.asarray(plain, bool).tolist()

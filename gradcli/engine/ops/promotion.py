@@ -172,6 +172,11 @@ def boolean(*args: Any, **params: Any) -> str:
     return "bool"
 
 
+def truth(x: Any, *args: Any, **params: Any) -> str:
+    """Truth of elements, which for uint8 is a uint8, too, as in PyTorch."""
+    return "uint8" if dtype_of(x) == "uint8" else "bool"
+
+
 def integer(*args: Any, **params: Any) -> str:
     """Places and counts."""
     return "int64"

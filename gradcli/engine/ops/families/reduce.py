@@ -20,7 +20,7 @@ from gradcli.engine.ops.families.along import (
     spread,
 )
 from gradcli.engine.ops.op import Op, bad, host, known, op, sample
-from gradcli.engine.ops.promotion import boolean, floating, summed
+from gradcli.engine.ops.promotion import floating, summed, truth
 from gradcli.engine.ops.statics import UNSURE, Statics
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.conversion import converted
@@ -415,7 +415,8 @@ std: Op = _spread_op(
 def _truth_op(name: str, doc: str) -> Op:
     def array(x: Data, dim: Any = None, keepdim: Any = False) -> Data:
         x = shaped(x)
-        return getattr(np, name)(x, axis=axes(dim, x.ndim), keepdims=bool(keepdim))
+        found = getattr(np, name)(x, axis=axes(dim, x.ndim), keepdims=bool(keepdim))
+        return found.astype(np.uint8) if x.dtype == np.uint8 else found
 
     return op(
         name,
@@ -424,7 +425,7 @@ def _truth_op(name: str, doc: str) -> Op:
         number=lambda x, dim=None, keepdim=False: bool(x),
         array=array,
         shape=lambda x, dim=None, keepdim=False: reduced(x, dim, keepdim),
-        dtype=boolean,
+        dtype=truth,
         bad=points.no_dimension,
     )
 

@@ -127,7 +127,7 @@ alone: Op = op(
     "alone",
     args=("*numbers",),
     params={"of": REQUIRED, "wide": REQUIRED, "known": ()},
-    doc="What the op `of`, with parameters, gives for arrays, the arguments that are `wide`, and "
+    doc="Result of the op `of`, with parameters, for arrays, the arguments that are `wide`, and "
     "numbers, of a single element of the arrays.",
     number=_number,
     array=lambda *arrays, of, wide, known=(): ops[of].value.array(*arrays, **dict(known)),

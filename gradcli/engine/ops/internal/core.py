@@ -31,7 +31,7 @@ def _weigh(g: Data, p: Data) -> Data:
 
 copied: Op = op(
     "copied",
-    doc="What `backward` leaves in the `grad` of a leaf: a copy of the gradient.",
+    doc="Copy of the gradient that `backward` leaves in the `grad` of a leaf.",
     source="identity",
     number=lambda x: x,
     array=lambda x: np.array(x, order="K"),

@@ -26,7 +26,7 @@ along_directions: Op = op(
     "along_directions",
     args=("*tensors",),
     params={"of": REQUIRED, "wide": REQUIRED, "known": ()},
-    doc="What the op `of`, with parameters, gives along each direction, of arguments that have a "
+    doc="Results of the op `of`, with parameters, along each direction, of arguments that have a "
     "value for each, which are `wide`, and of others.",
     array=_along,
 )

@@ -51,8 +51,8 @@ windows: Op = linear(
     "windows",
     args=("x",),
     params=_MOVES,
-    doc="What a window of the given size shows at each of its places in the last dimensions; the "
-    "places come first, then the window's own dimensions.",
+    doc="Elements that a window of the given size shows at each of its places in the last "
+    "dimensions; the places come first, then the window's own dimensions.",
     array=_windows,
     shape=_shape,
     vjp=(

@@ -422,13 +422,18 @@ reached([g, d, d.items(), "a", 1, 1.5, True, None, [], (), {{1}}, range(3)], "va
 """
 
 
+TEXTS = ("__repr__", "__str__")
+OF_OBJECTS = ("__class__", "__dict__", "__init__", "__setattr__")
+OF_CLASSES = ("__init__", "__name__", "__setattr__")
+
+
 def test_no_name_of_pythons_own_is_reached(cli):
     """By `getattr` and by `format`, which take any name."""
     status, out, err = cli("run", "-e", f"{BASE}{REACHED}")
     assert (status, err) == (0, "")
     assert {*out.splitlines()} == {
-        *(f"object {name} 2" for name in ("__class__", "__dict__", "__init__", "__setattr__")),
-        *(f"class {name} 2" for name in ("__init__", "__name__", "__setattr__")),
+        *(f"object {name} 2" for name in (*TEXTS, *OF_OBJECTS)),
+        *(f"class {name} 2" for name in (*TEXTS, *OF_CLASSES)),
         *("super __init__ 1", "super __setattr__ 1"),
         "function __name__ 2",  # a text
     }

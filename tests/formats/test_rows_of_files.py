@@ -45,7 +45,7 @@ TABLES = [  # the file's name, its text, its dialect, its form, the lines and th
     ("<stdin>", "", USUAL, "ndjson", [], []),
     ("x.ndjson", "", USUAL, "ndjson", [], []),
     ("<stdin>", '{"a": 1, "c": 0}\n\n{"b": [2]}', USUAL, "ndjson", [1, 3], [{"a": 1}, {"b": [2]}]),
-    ("x.jsonl", '{"a": "1.5", "b": "x", "w": "inf"}\n', USUAL, "ndjson", [1], [{"a": 1.5, "b": "x", "w": "inf"}]),
+    ("x.jsonl", '{"a": "1.5", "b": "-2", "w": "inf"}\n', USUAL, "ndjson", [1], [{"a": 1.5, "b": -2, "w": "inf"}]),
     ("x.json", '{"x": 1}\n', OTHER, "ndjson", [1], [{"a": 1}]),
     ("x.csv", '{"a": 1}\n', USUAL, "ndjson", [1], [{"a": 1}]),
     ("<stdin>", '{"schema": "gradcli.run/1", "values": {"a": 3}}\n', USUAL, "ndjson", [1], [{"a": 3}]),

@@ -247,7 +247,7 @@ BAD = [
         "syntax-error",
         1,
         9,
-        "expected `:`, `;`, `=` or the end of the line, got `y`",
+        "expected `:`, `;`, `=`, `in` or the end of the line, got `y`",
         None,
     ),
     ("input x: 3", "syntax-error", 1, 10, "expected a name, got `3`", None),

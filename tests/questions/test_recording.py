@@ -148,7 +148,7 @@ def test_who_looks_at_what_is_recorded(monkeypatch):
     assert unnamed.run().bindings[0].requires_grad
 
     not_finite = load("param k = -2.0\nlog(k)")
-    assert recorded_runs(monkeypatch, not_finite) == [False] * 3  # again, to explain
+    assert recorded_runs(monkeypatch, not_finite) == [False] * 2  # again, to explain
 
 
 def test_what_sees():

@@ -124,7 +124,7 @@ MADE = {
     "X.to(float32)": A.astype(np.float32),
     "X.to('cpu', int64)": A.astype(int),
     "X.to(dtype=int8, device='cpu')": A.astype(np.int8),
-    "X.to(F)": A,
+    "X.to(F)": A.astype(np.float32),
     "X.astype(int64)": A.astype(int),
     "X.type(float32)": A.astype(np.float32),
     "X.T": A.T,

@@ -24,13 +24,6 @@ FAMILY = 332, "Python's collections"
 # making them ------------------------------------------------------------------------------------
 
 
-def _gathered(name: str, items: Any, values: Any) -> list[Any]:
-    """The items of the only value; none without one."""
-    if len(values) > 1:
-        raise run_error("wrong-arity", f"`{name}` takes one value, got {len(values)}")
-    return [*items(values[0])] if values else []
-
-
 def _set(session: Any, iterable: Any) -> set[Any]:
     from gradcli.engine.run.language.containers import of_items
 
@@ -47,9 +40,9 @@ def _dict(session: Any, *values: Any, named: Any) -> dict[Any, Any]:
 
 list_: Op = python_host(
     "list",
-    lambda session, *values: _gathered("list", session.items, values),
-    args=("*values=None",),
-    traced=lambda code, *values: _gathered("list", code.items, values),
+    lambda session, iterable: [] if iterable is None else session.items(iterable),
+    args=("iterable=None",),
+    traced=lambda code, iterable: [] if iterable is None else [*code.items(iterable)],
     keeps=True,
     gathers=True,
     doc="A new list of the items that a `for` over the value visits.",
@@ -57,9 +50,9 @@ list_: Op = python_host(
 
 tuple_: Op = python_host(
     "tuple",
-    lambda session, *values: tuple(_gathered("tuple", session.items, values)),
-    args=("*values=None",),
-    traced=lambda code, *values: tuple(_gathered("tuple", code.items, values)),
+    lambda session, iterable: () if iterable is None else tuple(session.items(iterable)),
+    args=("iterable=None",),
+    traced=lambda code, iterable: () if iterable is None else tuple(code.items(iterable)),
     keeps=True,
     gathers=True,
     doc="A tuple of the items that a `for` over the value visits.",

@@ -286,7 +286,7 @@ def _expected(place: _Place) -> Fault:
     accepted = _accepted(place)
     words = _in_words(accepted)
     got = place.shown()
-    if not words or len(words) > 4:
+    if not words or len(words) > 5:
         return place.fault("syntax-error", f"{got} cannot stand here")
     listed = " or ".join(filter(None, (", ".join(words[:-1]), words[-1])))
     return place.fault("syntax-error", f"expected {listed}, got {got}")

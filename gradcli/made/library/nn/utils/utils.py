@@ -7,7 +7,7 @@ S = Span(0, 0)
 PROGRAM = Program(Source('utils.grad', ''), Function('<program>', (), [Define(S, 1, Function('_listed', (Parameter('parameters', 6, None, S, ''), ), [Apply(S, 8, 'isinstance', (('value', Slot(6, S), ), ('kind', Builtin('Tensor', S), ), )),
 Choice(S, 7, 'if', Slot(8, S), [Build(S, 9, 'list', (Slot(6, S), )),
 Yield(S, Slot(9, S)),
-], [CallBuiltin(S, 9, 'list', (Slot(6, S), ), ()),
+], [Apply(S, 9, 'list', (('iterable', Slot(6, S), ), )),
 Yield(S, Slot(9, S)),
 ]),
 Return(S, Slot(7, S)),

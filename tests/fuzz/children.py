@@ -14,10 +14,12 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
-from functools import cache
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
+from typing import NoReturn
 
 import typer
 
@@ -113,7 +115,7 @@ def _by_child(batch: list[Case]) -> Iterator[Outcome]:
                 if not line:  # it goes on and on, or has ended
                     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
                     child = 0
-                    said = (folder / ".said").read_text("utf-8", "replace")[:_SHOWN]
+                    said = _ends((folder / ".said").read_text("utf-8", "replace"))
                     status = None if line is None else code
                     yield Outcome(case, status, "", said, time.monotonic() - began)
                     return
@@ -152,6 +154,7 @@ def _live(batch: list[Case], folder: Path, results: int) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))
     said = os.open(folder / ".said", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     os.dup2(said, 2)  # what is no message of gradcli's: a death in C
+    os._exit = partial(_exit, os._exit)  # type: ignore[assignment]
     os.chdir(folder)
     for number, case in enumerate(batch):
         home = folder / str(number)
@@ -162,9 +165,23 @@ def _live(batch: list[Case], folder: Path, results: int) -> None:
         began = time.process_time()
         status, out, err = _answer(case)
         seconds = time.process_time() - began
-        line = json.dumps([status, out[:_SHOWN], err[:_SHOWN], seconds])
+        line = json.dumps([status, _ends(out), _ends(err), seconds])
         os.write(results, line.encode("utf-8", "surrogatepass") + b"\n")
     os._exit(0)
+
+
+def _exit(leave: Callable[[int], NoReturn], status: int) -> NoReturn:
+    """End the process at once, as a command does that is stuck at a limit, with what it has said."""
+    with suppress(Exception):
+        sys.stderr.flush()
+        os.write(2, _ends(sys.stderr.buffer.getvalue().decode("utf-8", "replace")).encode())
+    leave(status)
+
+
+def _ends(text: str) -> str:
+    """The beginning and the end of a long text: messages may stand behind what is printed."""
+    half = _SHOWN // 2
+    return text if len(text) <= _SHOWN else f"{text[:half]}\n...\n{text[-half:]}"
 
 
 def _answer(case: Case) -> tuple[int, str, str]:

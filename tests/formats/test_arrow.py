@@ -122,8 +122,7 @@ def test_broken_files_are_refused(cli, suffix, data):
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_a_file_with_any_byte_changed_is_read_or_refused(suffix):
-    import pyarrow
-
+    pyarrow = pytest.importorskip("pyarrow")
     from gradcli.formats.files.arrow import batches, cells, value_of
 
     columns = {

@@ -219,7 +219,7 @@ def _counted(x: Data) -> Data:
 
 def _refuse_zero(y: Data, name: str) -> None:
     if np.any(np.equal(y, 0)):
-        raise ieee.zero_divisor(name)
+        raise ieee.zero_divisors(name)
 
 
 def _refuse_bool(*args: Data) -> None:

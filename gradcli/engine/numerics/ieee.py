@@ -44,11 +44,18 @@ def overflow() -> RunError:
 
 
 def zero_divisor(name: str) -> RunError:
-    """The error for an integer divided by zero."""
+    """The error for an integer divided by zero, Python's for a program that catches it."""
     said = "modulo" if name == "remainder" else "division or modulo"
-    message = f"integer {name} by zero"
-    raises = ZeroDivisionError(f"integer {said} by zero")
-    return run_error("division-by-zero", message, raises=raises)
+    return _by_zero(name, ZeroDivisionError(f"integer {said} by zero"))
+
+
+def zero_divisors(name: str) -> RunError:
+    """The error for a tensor's integers divided by zero; a program catches PyTorch's."""
+    return _by_zero(name, RuntimeError("ZeroDivisionError"))
+
+
+def _by_zero(name: str, raises: Exception) -> RunError:
+    return run_error("division-by-zero", f"integer {name} by zero", raises=raises)
 
 
 # Arithmetic

@@ -8,7 +8,7 @@ from textwrap import indent
 import pytest
 from support.programs.failing_programs import python_programs, torch_programs
 
-from gradcli.program import load
+from gradcli.program import Options, load
 
 PYTHON, TORCH = python_programs(), torch_programs()
 OWN_WORDS = ("TypeError", "AttributeError")
@@ -94,3 +94,12 @@ def test_a_class_that_needs_arguments_is_not_raised_without():
     own = "class Bad(ValueError):\n    def __init__(self, message):\n        super().__init__(message)\n"
     handlers = "except TypeError as e:\n    print(type(e).__name__, isinstance(e, ValueError))"
     assert _printed(own + _caught("raise Bad", handlers)) == ["TypeError False"]
+
+
+@pytest.mark.parametrize("line", ["t // 0", "t % 0", "t // t", "t.fmod(0)", "t.floor_divide_(0)"])
+def test_ints_of_a_tensor_by_zero_are_pytorch_s_error(line):
+    """A RuntimeError whose text is the name of Python's class, as PyTorch 2.13 raises it."""
+    text = f"t = tensor([0, 1])\ntry:\n    {line}\nexcept RuntimeError as e:\n    print(type(e), e)"
+    printed = load(text).run(options=Options(echo=lambda text: None)).printed
+    assert printed == ("<class 'RuntimeError'> ZeroDivisionError",)
+    assert load("try:\n    1 // 0\nexcept ZeroDivisionError:\n    x = 2\nx").run().result == 2

@@ -13,7 +13,7 @@ from gradcli.engine.run.fast.call import by_place
 from gradcli.engine.run.session.state import Session
 from gradcli.engine.tape.tensor import PlannedNode, Tensor, leaf, node_of
 from gradcli.engine.values.data import Quiet
-from gradcli.program import load
+from gradcli.program import Options, load
 
 UNARY = ("tanh", "exp", "neg", "square", "relu", "sqrt", "abs", "sigmoid", "sin", "floor")
 BINARY = ("add", "sub", "mul", "div", "add", "sub", "mul", "maximum", "pow", "atan2")
@@ -96,3 +96,18 @@ def test_a_cotangent_that_is_not_contiguous(outer):
             found, wanted = cotangents(roots, [x.node, y.node]), all_cotangents(roots)
             for node in (x.node, y.node):
                 assert bits(found.get(node)) == bits(wanted.get(node)), (outer, inner)
+
+
+def test_cotangents_without_dimensions_add_up_however_often_it_is_asked():
+    """NumPy gives numbers of its own for arrays without dimensions, which nothing can be added to in
+    place; the plans of later passes meet them as the first one does.
+    """
+    program = load(
+        "y = tensor(1.62, dtype=float32, requires_grad=True)\nt1 = square(y.abs() + 0.1)\n"
+        "t2 = t1.clone()\nwith no_grad():\n    t1.add_(0.5)\nt3 = t2.sum() * t1.sum()\n"
+        "w = ones(1)\n"
+        "(t1.reshape(-1) @ w.to(t1.dtype)) + (t2.reshape(-1) @ w.to(t2.dtype))"
+        " + (t3.reshape(-1) @ w.to(t3.dtype))"
+    )
+    found = [program.grad(y=1.62, options=Options(compile="never")).grad for _ in range(6)]
+    assert all(grad == found[0] for grad in found)

@@ -56,14 +56,16 @@ def visitor(
                 pending[under] = c if before is None else before + c
             elif before is None:
                 pending[under] = c
-                if fresh:
+                if fresh and c.ndim:  # NumPy's functions give no array for one without dimensions
                     ours.add(under)
             elif type(before) is not type(c) or before.strides != c.strides:
                 add(pending, under, index, c)
             elif under in ours:
                 plus(before, c, before)
-            else:
+            elif c.ndim:
                 pending[under] = plus(before, c, c) if fresh else plus(before, c)
                 ours.add(under)
+            else:
+                pending[under] = plus(before, c)
 
     return visit

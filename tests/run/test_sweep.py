@@ -61,7 +61,6 @@ def test_a_bug_is_found(monkeypatch):
 WRONG = {  # what a program catches, and what it reads
     "'a,b'.split(1)": "TypeError must be str or None, not int",
     "'ab'.rjust('a')": "TypeError 'str' object cannot be interpreted as an integer",
-    "'ab'.splitlines(2 ** 62)": "OverflowError Python int too large to convert to C int",
     "'ab'.replace(1, 2)": "TypeError replace() argument 1 must be str, not int",
     "[1, 2, 3][:3 / 2]": "TypeError",
     "'abc'[:3 / 2]": "TypeError",
@@ -138,7 +137,6 @@ def test_the_names_of_an_object_are_those_of_its_classes_too():
         ),
         ("split(1)", "`split`: must be str or None, not int", ("split(sep=None, maxsplit=-1)",)),
         ("upper({1})", "`upper` of a string does not take a set", ()),
-        ("splitlines(2 ** 62)", "`splitlines`: the number is too large", ()),
         ("split('')", "`split`: empty separator", ()),
     ],
 )

@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-import shutil
-import subprocess
-import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Callable
 from time import process_time
 from typing import Any
 
@@ -102,7 +97,7 @@ def main(repeats: int = 5) -> None:
     numbers = np.random.default_rng(0)
     y8, s8 = numbers.normal(size=8) * 10, numbers.uniform(9, 18, size=8)
     y200, y1000 = numbers.normal(size=200), numbers.normal(size=1000)
-    with _c() as c:
+    with peers.library(C) as c:
         _race("Rosenbrock", ROSENBROCK, {}, np.array([-1.2, 1.0]), {}, repeats)
         schools = np.concatenate([[0.5, 0.1], numbers.normal(size=8)])
         _race("eight schools", SCHOOLS, {"y": y8, "s": s8}, schools, {}, repeats)
@@ -229,25 +224,10 @@ def _torch(torch: Any, title: str, x: Any, data: dict[str, Any]) -> Callable[[],
     return work
 
 
-@contextmanager
-def _c() -> Iterator[Any]:
-    """The functions written in C by hand, None where there is no compiler."""
-    compiler = shutil.which("cc")
-    if compiler is None:
-        yield None
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        source, made = Path(folder) / "calls.c", Path(folder) / "calls.so"
-        source.write_text(C, "utf-8")
-        subprocess.run([compiler, "-O2", "-shared", "-fPIC", "-o", made, source, "-lm"], check=True)
-        c = ctypes.CDLL(str(made))
-        c.garch.restype = ctypes.c_double
-        yield c
-
-
 def _garch(c: Any, x: Any, y: Any) -> Callable[[], object]:
     import numpy as np
 
+    c.garch.restype = ctypes.c_double
     gradient = np.empty(4)
     at = [ctypes.c_void_p(v.ctypes.data) for v in (x, y, gradient)]
     return lambda: (c.garch(at[0], at[1], ctypes.c_long(len(y)), at[2]), gradient.copy())

@@ -109,19 +109,11 @@ def main(repeats: int = 5) -> None:
 @contextmanager
 def _library() -> Iterator[Any]:
     """The loops written in C by hand, None where there is no compiler."""
-    compiler = shutil.which("cc")
-    if compiler is None:
-        yield None
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        source, made = Path(folder) / "hand.c", Path(folder) / "hand.so"
-        source.write_text(C, "utf-8")
-        flags = ["-O2", "-ffp-contract=off", "-shared", "-fPIC"]
-        subprocess.run([compiler, *flags, "-o", made, source, "-lm"], check=True)
-        c = ctypes.CDLL(str(made))
-        c.loop.restype = ctypes.c_double
-        c.loop.argtypes = [ctypes.c_double, ctypes.c_long, ctypes.c_void_p]
-        c.rows.argtypes = [*[ctypes.c_void_p] * 2, ctypes.c_long, *[ctypes.c_void_p] * 3]
+    with peers.library(C) as c:
+        if c is not None:
+            c.loop.restype = ctypes.c_double
+            c.loop.argtypes = [ctypes.c_double, ctypes.c_long, ctypes.c_void_p]
+            c.rows.argtypes = [*[ctypes.c_void_p] * 2, ctypes.c_long, *[ctypes.c_void_p] * 3]
         yield c
 
 

@@ -10,7 +10,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from gradcli.engine.values.data import Data, np
-from gradcli.errors import Diagnostic, InputError, ProgramError
+from gradcli.errors import Diagnostic, InputError, ProgramError, UsageError
 from gradcli.questions.asked.names import candidates, requested
 from gradcli.questions.asked.request import Options, not_compiled, request
 from gradcli.questions.asked.sizes import Declared, Shape, Shapes, of_point, split, wanted
@@ -48,6 +48,9 @@ class Function:
         of: str | None,
         order: int,
     ) -> None:
+        if order not in range(len(_QUESTIONS)):
+            message = f"`order` is 0, 1 or 2, got {order!r}"
+            raise UsageError(Diagnostic("usage", message))
         inputs = [i.name for i in loaded.program.inputs]
         if wrt is None:
             self.names = tuple(name for name in candidates(loaded.program) if name in inputs)
@@ -124,8 +127,8 @@ class Function:
 
     @property
     def source(self) -> str:
-        """The text of the code that was made last: LLVM's, or Python's."""
-        return next(reversed(self._codes.values())).source
+        """The text of the code that was made last, LLVM's or Python's; "" if there is none yet."""
+        return next((code.source for code in reversed(self._codes.values())), "")
 
     @cached_property
     def values(self) -> Function:

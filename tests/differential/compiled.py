@@ -28,7 +28,7 @@ NOT_COMPILED = "not-compilable"
 def of_code(program: Program, machine_code: bool, turn: int | None = None) -> str:
     """Where code, in machine's language or in Python, gives something else than a run; empty if it
     does not, and where none is made. With a `turn`, one of the other derivatives is asked beside
-    value and gradient, by turns.
+    value and gradient, alternately.
     """
     asked_of = list(_questions(program))
     if turn is not None and len(asked_of) > 2:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gradcli.engine.compile import backends
-from gradcli.errors import GradError, InputError, ProgramError
+from gradcli.errors import GradError, InputError, ProgramError, UsageError
 from gradcli.program import Options, load
 
 NEVER = Options(compile="never")
@@ -227,6 +227,7 @@ def test_a_bound_function_travels(back_end):
 def test_what_a_function_says_of_itself(back_end):
     function = load(MODELS["data that bring their size"][0]).compile(order=2)
     assert repr(function) == "<Function of a, k -> value, gradient and Hessian; no code yet>"
+    assert function.source == ""
     bound = function.bind(t=T, y=Y)
     made = "machine code" if backends.has_machine_code() else "Python code"
     assert made in repr(function)
@@ -257,6 +258,12 @@ REFUSED = [  # the program, the data, the point, the error, what is said
 def test_data_that_do_not_fit_are_refused(inputs, data, point, says):
     with pytest.raises(InputError, match=says):
         load(f"param k = 0.5\n{inputs}\nk * 2").compile().bind(**data)(point)
+
+
+@pytest.mark.parametrize("order", [-1, 3, "2", None])
+def test_an_order_that_is_none_is_refused(order):
+    with pytest.raises(UsageError, match="`order` is 0, 1 or 2, got"):
+        load("param x = 1.0\nx * x").compile(order=order)
 
 
 def test_a_vector_has_no_hessian():

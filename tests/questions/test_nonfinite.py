@@ -276,7 +276,7 @@ s
 
 @pytest.mark.parametrize("question", ["run", "grad"])
 def test_turns_of_finite_floats_take_the_fast_path(question, monkeypatch):
-    """Neither a turn that is finite nor one that hands on what is not is looked through."""
+    """No step is searched whose values are finite, or are nan because an earlier one was."""
     counts, plain = [], Origins._noted
     monkeypatch.setattr(Origins, "_noted", lambda *args: (counts.append(1), plain(*args))[1])
     seen = []

@@ -24,9 +24,6 @@ class Pointwise:
         code: The code of a question.
         asked: What it was made for.
         names: The names that a point is made of, in their order.
-
-    Fields:
-        width: How many numbers a point has.
     """
 
     def __init__(self, code: Compiled, asked: Request, names: Sequence[str]) -> None:
@@ -42,7 +39,6 @@ class Pointwise:
                 places[name] = [(k + element, 0) for element in range(count)]
                 k += count
         self._point = [place for name in names for place in places[name]]
-        self.width = len(self._point)
         numbers, self._results = _numbered(code)
         found = parts(code.result(numbers), names)
         self._shapes = [part.shape for part in found]

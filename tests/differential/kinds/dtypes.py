@@ -129,7 +129,7 @@ def shown(w: Writer) -> None:
 
 
 def wrapped(w: Writer) -> None:
-    """Small ints that go round, floats that become ints."""
+    """Small ints that overflow, and floats that become ints."""
     rng = w.rng
     dtype = rng.choice(INTS[1:])
     a = w.assign(

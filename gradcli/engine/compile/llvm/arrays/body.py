@@ -40,6 +40,7 @@ from gradcli.engine.compile.typed import (
     DTYPES,
     Block,
     Do,
+    DoSeveral,
     If,
     Instruction,
     Leave,
@@ -174,6 +175,8 @@ class ArrayBody(Body):
             return
         elif isinstance(i, Ruled):
             self._named(i)
+        elif isinstance(i, DoSeveral) and ops[i.op].memory.view:
+            self._several(i)
         elif isinstance(i, Tell) and any(is_array(type_of(x)) for x in i.args):
             raise Untranslatable("an array is printed")
         else:
@@ -198,6 +201,12 @@ class ArrayBody(Body):
             else:
                 self._flush()
                 self.define(target, self.operand(x))
+
+    def _several(self, i: DoSeveral) -> None:
+        """Record the parts of an array, which are views of it."""
+        parts = self._value(i, [self._argument(x) for x in i.args])
+        for target, part in zip(i.targets, parts, strict=True):
+            self._symbols[target.number] = part
 
     def choose(self, i: If) -> None:
         self._ends[id(i.then)] = self._ends[id(i.orelse)] = i.targets
@@ -375,12 +384,7 @@ class ArrayBody(Body):
     def _done(self, i: Do, args: Sequence[Any]) -> Symbolic:
         """The result of the op's NumPy function on symbols, which collects its steps."""
         op = ops[i.op]
-        try:
-            with Quiet():
-                found = self._value(i, args)
-        except Exception as error:  # it needs values; symbols have only shapes and types
-            raise Untranslatable(f"`{i.op}` of arrays: {error}") from None
-        symbol = self._steps.symbol(found)
+        symbol = self._steps.symbol(self._value(i, args))
         dtype, shape = dtype_and_shape(i.target.type)
         if symbol.shape != shape or symbol.type != _KINDS.get(dtype):
             raise Untranslatable(f"`{i.op}` gives another type than is known")
@@ -405,7 +409,15 @@ class ArrayBody(Body):
         found = self._symbols.get(x.number)
         return self._steps.number(self.operand(x)) if found is None else found
 
-    def _value(self, i: Do, args: Sequence[Any]) -> Any:
+    def _value(self, i: Do | DoSeveral, args: Sequence[Any]) -> Any:
+        """What the op's NumPy function gives for symbols."""
+        try:
+            with Quiet():
+                return self._of_symbols(i, args)
+        except Exception as error:  # it needs values; symbols have only shapes and types
+            raise Untranslatable(f"`{i.op}` of arrays: {error}") from None
+
+    def _of_symbols(self, i: Do | DoSeveral, args: Sequence[Any]) -> Any:
         op, params = ops[i.op], dict[str, Any](i.params)
         if op in (ops.copied, ops.detached):
             return args[0]
@@ -414,16 +426,19 @@ class ArrayBody(Body):
         if op in _AT_PLACES:
             return _AT_PLACES[op](self._steps, *args, **params)
         if op is ops.assembled:
-            return self._assembled(args, params["size"], i.target.type)
+            return self._assembled(args, params["size"])
+        if op is ops.stack and not any(getattr(x, "ndim", 0) for x in args):
+            return self._assembled(args, (len(args),))
         assert op.value.array is not None
         return op.value.array(*args, **params)
 
-    def _assembled(self, args: Sequence[Any], shape: Sequence[int], type: str) -> Symbolic:
+    def _assembled(self, args: Sequence[Any], shape: Sequence[int]) -> Symbolic:
         """An array whose elements are the given numbers."""
-        kind = _KINDS[dtype_and_shape(type)[0]]
+        numbers = [self._steps.symbol(x) for x in args]
+        kind = numbers[0].type
         target = Node(kind, shape)
         flat = self._steps.whole(target).reshape(-1)
-        for k, x in enumerate(map(self._steps.symbol, args)):
+        for k, x in enumerate(numbers):
             if x.type != kind:
                 raise Untranslatable("numbers of several types")
             source = x.source if isinstance(x.source, Number) else x.part()

@@ -480,8 +480,10 @@ def _folded(function: Any) -> Callable[..., Symbolic]:
     return fold
 
 
-def _joined(steps: Steps, parts: Sequence[Any], axis: int = 0) -> Symbolic:
+def _joined(steps: Steps, parts: Sequence[Any], axis: int = 0, dtype: Any = None) -> Symbolic:
     symbols = [steps.symbol(x) for x in parts]
+    if dtype is not None:
+        symbols = [x.astype(dtype) for x in symbols]
     if any(not x.ghost.flags.c_contiguous for x in symbols if x.ndim > 1) or not symbols[0].ndim:
         raise Untranslatable("parts that are not contiguous")
     if len({x.type for x in symbols}) > 1:
@@ -495,6 +497,14 @@ def _joined(steps: Steps, parts: Sequence[Any], axis: int = 0) -> Symbolic:
         source = x.source if isinstance(x.source, Number) else x.part()
         steps.steps.append(Copy(target.source, target[index].part(), source))
     return target
+
+
+def _stacked(steps: Steps, parts: Sequence[Any], axis: int = 0, dtype: Any = None) -> Symbolic:
+    symbols = [steps.symbol(x) for x in parts]
+    at = axis % (symbols[0].ndim + 1)
+    shape = [*symbols[0].shape]
+    shape.insert(at, 1)
+    return _joined(steps, [x.reshape(shape) for x in symbols], at, dtype)
 
 
 def _places(symbols: Sequence[Symbolic], axis: int) -> Iterator[slice]:
@@ -512,6 +522,7 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.any: _folded(np.logical_or),
     np.all: _folded(np.logical_and),
     np.concatenate: _joined,
+    np.stack: _stacked,
     np.copy: lambda _, x, order="K": x.copy(order),
     np.shape: lambda _, x: x.shape,
     np.ndim: lambda _, x: x.ndim,

@@ -1,6 +1,7 @@
 """The short way of a pass through numbers gives what the long one does."""
 
 import struct
+from math import inf, isnan, nan
 
 import pytest
 
@@ -26,7 +27,7 @@ STEPS = sorted(
 
 
 def bits(x):
-    return None if x is None else struct.pack("<d", x)
+    return None if x is None else struct.pack("<d", abs(x) if isnan(x) else x)
 
 
 @pytest.mark.parametrize("name", STEPS)
@@ -49,7 +50,7 @@ def test_every_op_has_the_slopes_of_its_rules(name):
                 if type(node) is not OpNode:
                     continue
                 wanted = [under is not None for under in node.edges]
-                for g in (1.0, -0.7):
+                for g in (1.0, -0.7, 0.0, inf, nan):
                     pending = {}
                     paths = between([node], [node_of(x) for x in leaves])
                     if visitor(pending, paths)(node, g):
@@ -58,6 +59,17 @@ def test_every_op_has_the_slopes_of_its_rules(name):
                         assert {k: bits(c) for k, c in pending.items()} == {
                             k: bits(c) for k, c in given.items() if c is not None
                         }
+
+
+def test_a_number_that_is_both_arguments_gets_both_cotangents():
+    x = leaf(3.0)
+    session = Session()
+    session.recording = True
+    both = Number(3.0, node_of(x))
+    node = node_of(by_place(ops.mul, None)(session, both, both))
+    pending = {}
+    assert visitor(pending, between([node], [node_of(x)]))(node, 2.0)
+    assert pending == {node_of(x): 12.0}
 
 
 def test_nothing_is_given_where_nothing_is_wanted():

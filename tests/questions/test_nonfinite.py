@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import pytest
 from support.programs.generated_programs import Writer
 
 from gradcli import load
 from gradcli.engine.report.values import is_data, plain_value
 from gradcli.engine.run.execution.nonfinite_origins import Origins
-from gradcli.engine.run.execution.observe import Recorded
+from gradcli.engine.run.execution.observe import Ended, Recorded, UntilNode
+from gradcli.engine.tape.tensor import OpNode, node_of
 from gradcli.errors import RunError
 from gradcli.questions.asked.names import Watch
 from gradcli.questions.asked.request import Options, given_values
@@ -303,3 +306,57 @@ def test_the_run_that_tells_the_place_ends_there(monkeypatch):
     found = load(text).run()
     assert "`log_` made" in found.warnings[0].message
     assert len(events) == 1
+
+
+SLOPES = """param x = 0.0
+y = 1.0
+for i in range({turns}):
+    y = y * 1.5 + x
+    if i == {at}:
+        y = y + {term}
+y
+"""
+
+
+@pytest.mark.parametrize("term", ["sqrt(x) * x", "sqrt(x)", "log(x + 1) * inf"])
+def test_a_pass_with_nan_looks_at_few_nodes(term, monkeypatch):
+    """The fast path takes those that no zero beside infinity meets, and marks only numbers above
+    such a one.
+    """
+    seen, counts = [], []
+    for name in ("pull", "reaching"):
+        plain = getattr(OpNode, name)
+        noted = lambda *args, plain=plain: (counts.append(1), plain(*args))[1]  # noqa: E731
+        monkeypatch.setattr(OpNode, name, noted)
+    for turns in (50, 400):
+        counts.clear()
+        text = SLOPES.format(turns=turns, at=turns // 2, term=term)
+        (warning,) = load(text).grad(options=Options(compile="never")).warnings
+        assert "not finite" in warning.message
+        seen.append(len(counts))
+    assert seen[0] == seen[1] < 30
+
+
+ARRAYS = """x = tensor([0.5, 2.0], requires_grad=True)
+y = x
+for i in range(4):
+    y = (y * x).sin() + logsumexp(y, 0) * jvp(lambda v: v * v, (x,), (y,))[1]
+y
+"""
+
+
+@pytest.mark.parametrize(
+    "text", [MIXED, ARRAYS, SLOPES.format(turns=9, at=3, term="sqrt(x) * x")], ids=len
+)
+def test_the_event_of_a_node_is_that_of_another_run(text):
+    """In a later run, too, whose shapes are known at each place."""
+    loaded = load(text)._loaded
+    ask = {}, Options(seed=7), Watch(loaded.program.names)
+    for _ in range(2):
+        done, recorded = loaded.execute(*ask), Recorded()
+        y, same = (node_of(run.values["y"]) for run in (done, loaded.execute(*ask, recorded)))
+        for node, its in [(y, same), (y.edges[0], same.edges[0])]:
+            until = UntilNode(node.seq - done.started)
+            with suppress(Ended):
+                loaded.execute(*ask, until)
+            assert until.found == recorded.of(its) > 0

@@ -17,7 +17,7 @@ from math import isnan
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gradcli.engine.autodiff.numbers import visitor as visitor_of_numbers
-from gradcli.engine.autodiff.paths import Paths, age, between, reachable, visible
+from gradcli.engine.autodiff.paths import Paths, between, visible, whole
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.tape.graph import GONE, LIVE, SPENT, CompositeNode, Node, Site, Whole, settle
 from gradcli.engine.tape.tensor import AccumulateGrad, OpNode, PlannedNode, Tensor, node_of
@@ -82,17 +82,21 @@ def recorded_cotangents(
     return _run_pass(roots, paths or _paths(roots, targets), targets, _RECORDED_LOOK)[0]
 
 
-def all_cotangents(roots: Sequence[Root]) -> dict[Node, Any]:
-    """Like `cotangents`, for every node from which the roots were made."""
+def all_cotangents(roots: Sequence[Root], paths: Paths | None = None) -> dict[Node, Any]:
+    """Like `cotangents`, for every node on the paths, the youngest first; without `paths` for every
+    node from which the roots were made.
+    """
     found: dict[Node, Any] = {}
-    find_all_cotangents(roots, found)
+    find_all_cotangents(roots, found, paths)
     return found
 
 
-def find_all_cotangents(roots: Sequence[Root], found: dict[Node, Any]) -> None:
+def find_all_cotangents(
+    roots: Sequence[Root], found: dict[Node, Any], paths: Paths | None = None
+) -> None:
     """Like `all_cotangents`, into `found`. If the pass is refused, those so far are there."""
-    live = reachable(node for node, _, _ in roots)
-    _full_pass(roots, Paths(sorted(live, key=age), live), live, _LOOK, found)
+    paths = paths or whole(node for node, _, _ in roots)
+    _full_pass(roots, paths, paths.live, _LOOK, found)
 
 
 def _paths(roots: Sequence[Root], targets: Collection[Node]) -> Paths:
@@ -272,10 +276,10 @@ def _fast_pass(
         if node.freed > freed and node.saves and any(map(is_live, node.edges)):
             raise _freed(node)
         if type(g) is float:
-            is_usual = g and g - g == 0.0  # it makes no nan of a slope
-            if is_usual and type(node) is OpNode and visit_number(node, g):
+            if type(node) is OpNode and visit_number(node, g):
                 visited.append(node)
                 continue
+            is_usual = g and g - g == 0.0  # it makes no nan of a slope
         else:
             is_usual = not isinstance(g, Carrier)
         if is_usual and type(node) is PlannedNode:
@@ -321,6 +325,8 @@ def _full_pass(
     is_live = paths.live.__contains__
     pending: dict[Any, Any] = {}
     visited: list[Node] = []
+    visit_number = visitor_of_numbers(pending, paths)
+    is_usual = not (recorded or settings.checks or any(node.hooks for node in paths.order))
     reach: Reach | None = None
     for node, index, g in roots:
         _add(pending, node, index, g)
@@ -328,6 +334,12 @@ def _full_pass(
         g = pending.pop(node, None)
         if g is None:
             continue
+        if is_usual and type(g) is float and type(node) is OpNode and node.freed <= settings.freed:
+            if node in ends:
+                found[node] = g
+            if visit_number(node, g):
+                visited.append(node)
+                continue
         hooks = node.hooks or ()
         g = hooked.arrived(hooks, g, recorded)
         if node in ends:
@@ -348,10 +360,8 @@ def _full_pass(
         visited.append(node)
         pulled = pull(node, g, wanted)
         if _has_become_nan(node, g, pulled):
-            reach = reach or _reach(roots, paths, node)
+            reach = reach or _reach(roots, paths)
             pulled = reach.pull(node, g, wanted, pull)
-        if reach is not None:
-            reach.follow(node, wanted)
         pulled = hooked.left(hooks, node, pulled, g, recorded)
         if settings.checks:
             _refuse_nan(node, pulled)
@@ -416,16 +426,10 @@ def _has_become_nan(node: Node, g: Any, pulled: Sequence[Any]) -> bool:
     return any(c is not None and c is not g and _has_nan(c) for c in pulled)
 
 
-def _reach(roots: Sequence[Root], paths: Paths, node: Node) -> Reach:
-    """The marks of the values above a node: which parts of them reach the roots."""
+def _reach(roots: Sequence[Root], paths: Paths) -> Reach:
     from gradcli.engine.autodiff.motion import Reach
 
-    reach = Reach(roots)
-    for above in reversed(paths.order):
-        if above is node:
-            break
-        reach.follow(above, [*map(paths.live.__contains__, above.edges)])
-    return reach
+    return Reach(roots, paths)
 
 
 def _plain(node: Any, g: Any, wanted: Sequence[bool], *still: Any) -> Sequence[Any]:

@@ -14,10 +14,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
+from gradcli.engine.autodiff.paths import Paths
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.rules import plus
 from gradcli.engine.tape.graph import Node
-from gradcli.engine.tape.tensor import Tensor, node_of
+from gradcli.engine.tape.tensor import OpNode, Tensor, node_of
 from gradcli.engine.values.batch import has_nan
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import np, shape_of
@@ -72,30 +73,70 @@ class Motion:
 
 
 class Reach:
-    """Marks of the nodes that a pass back has visited: which values contribute to its roots.
+    """Marks of the nodes that a pass back has visited: which values contribute to its roots. They
+    are made when nan asks for them, as far as the pass has come.
 
     Args:
         roots: Nodes, which of their results is meant, and the cotangents of these.
+        paths: The paths of the pass.
     """
 
-    def __init__(self, roots: Iterable[tuple[Node, int, Any]]) -> None:
+    def __init__(self, roots: Iterable[tuple[Node, int, Any]], paths: Paths) -> None:
         self._marks: dict[Node, Any] = {}
+        self._live = paths.live
+        self._ahead = reversed(paths.order)
+        self._last: Node | None = None
         for node, index, g in roots:
             self._add(node, index, _of_seed(g))
 
-    def follow(self, node: Node, wanted: Sequence[bool]) -> None:
-        """Mark what contributes to a node's value, on the wanted edges."""
+    def _advance(self, node: Node) -> None:
+        """Follow the nodes that a pass visits before this one."""
+        if self._last is not None:
+            self._follow(self._last)
+        for above in self._ahead:
+            if above is node:
+                break
+            self._follow(above)
+        self._last = node
+
+    def _follow(self, node: Node) -> None:
+        """Mark what contributes to a node's value, on the paths of the pass."""
         mark = self._marks.get(node)
-        if mark is None:
+        if mark is None or (type(mark) is float and self._follow_number(node, mark)):
             return
+        wanted = [edge in self._live for edge in node.edges]
         for edge, index, each in zip(
             node.edges, node.outputs, node.reaching(mark, wanted), strict=True
         ):
             if edge is not None and each is not None:
                 self._add(edge, index, _spread(each))
 
+    def _follow_number(self, node: Node, mark: float) -> bool:
+        """Mark the numbers that contribute to a number of an element-wise op, by slopes that are
+        not zero. Returns false and does nothing if there is another slope or value.
+        """
+        if type(node) is not OpNode or type(node.out) is not float:
+            return False
+        partials: Sequence[Any] | None = node.op.derivatives.partials
+        if partials is None:
+            return False
+        reached = []
+        for under, partial in zip(node.edges, partials, strict=False):
+            if under is None or partial is None or under not in self._live:
+                continue
+            constant = type(partial) is float
+            slope = partial if constant else partial(node.out, *node.data, **node.params)
+            if type(slope) is not float or not slope or type(under.like) is tuple:
+                return False
+            reached.append(under)
+        self._marks.update(dict.fromkeys(reached, mark))
+        return True
+
     def pull(self, node: Any, g: Any, wanted: Sequence[bool], pull: Pull) -> Sequence[Any]:
-        """The cotangents of an op's operands, with contributions of marked elements only."""
+        """The cotangents of an op's operands, with contributions of marked elements only. Nodes
+        come in the order of the pass.
+        """
+        self._advance(node)
         if node.op.derivatives.partials is not None:
             still = ops.eq(self._marks.get(node, 0.0), 0.0)
             return pull(node, g, wanted, [ops.logical_or(still, idle) for idle in node.idle()])

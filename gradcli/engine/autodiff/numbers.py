@@ -1,20 +1,22 @@
 """The fast path of a pass through element-wise ops on numbers: the steps of scalar loops.
 
 It computes the same as the general pass and skips the checks that numbers settle. A test compares
-the two.
+the two. It follows nan, too: a product with nan is nan, whatever has a part in the result. Only
+where zero times infinity makes nan does the general pass decide.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import isnan
 from typing import Any, TypeAlias
 
 from gradcli.engine.autodiff.paths import Paths
 from gradcli.engine.tape.tensor import OpNode
 
 Visit: TypeAlias = Callable[[OpNode, float], bool]
-"""Visits a node with its cotangent, which is finite and nonzero, and returns true. Returns false
-and does nothing if a value is no number.
+"""Visits a node with its cotangent and returns true. Returns false and does nothing if a value is
+no number, or if nan comes of a zero.
 """
 
 
@@ -39,12 +41,19 @@ def visitor(pending: dict[Any, Any], paths: Paths) -> Visit:
             if under is None or partial is None or not (whole or under in live):
                 continue
             if type(partial) is float:
-                c = g * partial if partial else 0.0
+                slope = partial
             else:
                 slope = partial(out, *node.data, **node.params)
                 if type(slope) is not float:
                     return False
-                c = g * slope if slope or not op.derivatives.chooses else 0.0
+            if g and slope:
+                c = g * slope
+            elif op.derivatives.chooses or (not slope and slope is partial):
+                c = 0.0
+            else:
+                c = g * slope
+                if isnan(c):
+                    return False
             before = pending_at(under)
             if type(under.like) is tuple or (before is not None and type(before) is not float):
                 return False

@@ -68,6 +68,12 @@ def reachable(roots: Iterable[Node], oldest: int = 0) -> set[Node]:
     return seen
 
 
+def whole(roots: Iterable[Node]) -> Paths:
+    """The paths to roots from all that they were made of."""
+    live = reachable(roots)
+    return Paths(sorted(live, key=age), live, whole=True)
+
+
 def visible(roots: Iterable[Node]) -> Paths:
     """The paths to roots from all that the program sees."""
     seen = set(roots)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from gradcli.engine.autodiff.backward import all_cotangents
-from gradcli.engine.autodiff.paths import age
+from gradcli.engine.autodiff.numbers import visitor
+from gradcli.engine.autodiff.paths import Paths, between, whole
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.report.values import is_finite
 from gradcli.engine.tape.graph import Node
@@ -16,12 +17,13 @@ from gradcli.errors import Diagnostic
 from gradcli.source import Source, Span
 
 
-def first_slope(output: Any, cotangent: Any) -> Node | None:
+def first_slope(output: Any, cotangent: Any, ends: Collection[Node] | None = None) -> Node | None:
     """The first op in the backward pass that turns a finite cotangent into one that is not finite.
 
     Args:
         output: The value that is differentiated.
         cotangent: The cotangent of the value, plain data of its shape.
+        ends: The nodes that it is differentiated by; None: all from which it was made.
 
     Returns:
         The op's node; None if there is none or nothing is recorded.
@@ -29,17 +31,32 @@ def first_slope(output: Any, cotangent: Any) -> Node | None:
     root = node_of(output) if isinstance(output, Tensor) else None
     if root is None:
         return None
-    found = all_cotangents([(root, output.index, cotangent)])
-    order = [n for n in sorted(found, key=age, reverse=True) if n.op_name and is_finite(found[n])]
-    for node in order:
+    paths = whole([root]) if ends is None else between([root], ends)
+    found = all_cotangents([(root, output.index, cotangent)], paths)
+    lost = {node for node, g in found.items() if not is_finite(g)}
+    above = (n for n in found if n.op_name and n not in lost and not lost.isdisjoint(n.edges))
+    suspects = [*_suspects(above, found, paths)]
+    for node in suspects:
         if not all(map(is_finite, _but_of_zeros(node, found[node]))):
             return node
-    for node in order:  # the cotangent is zero, the slope infinite
+    for node in suspects:  # the cotangent is zero, the slope infinite
         pulled = node.pull(found[node], _wanted(node))
         for under, c in zip(node.edges, pulled, strict=True):
-            if under in found and not is_finite(c) and not is_finite(found[under]):
+            if under in lost and not is_finite(c):
                 return node
     return None
+
+
+def _suspects(above: Iterable[Node], found: Mapping[Node, Any], paths: Paths) -> Iterator[Node]:
+    """The nodes without those that clearly give finite cotangents: most ops on numbers."""
+    given: dict[Node, Any] = {}
+    visit = visitor(given, paths)
+    for node in above:
+        g = found[node]
+        given.clear()
+        usual = type(g) is float and type(node) is OpNode and visit(node, g)
+        if not (usual and all(map(is_finite, given.values()))):
+            yield node
 
 
 def _wanted(node: Node) -> list[bool]:

@@ -13,6 +13,7 @@ from gradcli.engine.run.execution.execute import Executable
 from gradcli.engine.run.execution.inputs import Given, check_complete, check_names
 from gradcli.engine.run.session.state import Output, RandomNumbers, Session
 from gradcli.engine.run.session.watched_names import NOTHING, WatchedNames
+from gradcli.engine.tape.graph import clock
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.data import NUMBERS, Quiet, dtype_of
 from gradcli.engine.values.limits import Counters, Reached
@@ -37,9 +38,10 @@ if TYPE_CHECKING:
 
 
 class Done(Record):
-    """A finished run."""
+    """A finished run. `started` is the clock of nodes when it began."""
 
-    __slots__ = ("session", "values", "result", "printed")
+    __slots__ = ("started", "session", "values", "result", "printed")
+    started: int
     session: Session
     values: dict[str, Any]
     result: Any
@@ -160,9 +162,10 @@ class Loaded:
             keep=watch.keep,
             **more,
         )
+        started = clock()
         values, result = self.executable.run(session, inputs, observer)
         session.watched.hold_leaves(values)
-        return Done(session, values, result, printed)
+        return Done(started, session, values, result, printed)
 
     def output(self, done: Done, of: str | None) -> tuple[str, Any]:
         """Name and value of the requested output: a top-level name, or the program's result.

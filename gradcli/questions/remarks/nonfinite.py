@@ -10,7 +10,15 @@ from typing import Any
 from gradcli.engine.report.nonfinite import first_slope
 from gradcli.engine.report.values import is_finite
 from gradcli.engine.run.execution.nonfinite_origins import Origins, is_backward
-from gradcli.engine.run.execution.observe import Event, Moment, Moments, Observer, Recorded
+from gradcli.engine.run.execution.observe import (
+    Ended,
+    Event,
+    Moment,
+    Moments,
+    Observer,
+    Recorded,
+    UntilNode,
+)
 from gradcli.engine.run.session.messages import short
 from gradcli.engine.tape.graph import Node
 from gradcli.engine.tape.tensor import Tensor, node_of
@@ -37,10 +45,10 @@ def explained(
         output: The result.
         watch: What that run watched.
     """
-    again = _Again(loaded, request, done, watch)
+    of, again = request.of, _Again(loaded, request, done, watch)
     if is_finite(output):
         return again.told("the derivative", again.slope)
-    of = request.of
+    again.recording = again.recording and loaded.sees_recording  # values need no graph
     return again.value("the result", lambda d: d.result if of is None else d.values[of])
 
 
@@ -57,6 +65,7 @@ class _Again:
         self.loaded = loaded
         self.request = request
         self.options = done.silent(request.options.limits)
+        self.first = done
         self.watch = watch
         self.recording = done.session.recording
 
@@ -121,23 +130,30 @@ class _Again:
 
     def slope(self) -> Diagnostic | None:
         """The warning that says where the derivatives of a result first became non-finite."""
-        recorded = Recorded()
-        watch = self.watch.keeping()
-        done = self.done(watch, recorded)
+        done, watched = self.first, self.first.session.watched
         output = self.loaded.output(done, self.request.of)[1]
-        points = done.session.watched.points
+        points = watched.points
         for i in self.loaded.program.inputs:
             if i.name in points and not is_finite(points[i.name]):
                 return self._of_input(i.name, i.span, "the derivative")
         given = self.request.cotangent
         with Quiet():
             weight = even_cotangent(output) if given is None else cotangent_of(output, given)
-            node = first_slope(output, weight)
-        return None if node is None else self._at_node(node, recorded, watch, "the gradient")
+            node = first_slope(output, weight, watched.nodes.values())
+        if node is None:
+            return None
+        until = UntilNode(node.seq - done.started)
+        with suppress(Ended):
+            self.done(self.watch, until)
+        return self._at_event(until.found, node, self.watch, "the gradient")
 
     def _at_node(self, node: Node, recorded: Recorded, watch: Watch, what: str) -> Diagnostic:
-        """The warning that names the node whose derivative is not finite first."""
-        event = recorded.of(node)
+        return self._at_event(recorded.of(node), node, watch, what)
+
+    def _at_event(self, event: int, node: Node, watch: Watch, what: str) -> Diagnostic:
+        """The warning that names the node whose derivative is not finite first, and its event, if
+        any.
+        """
         if event:
             moment = self.moment(watch, event)
             return self._at(moment, _blamed(what, moment.name(self.loaded.source)))
@@ -147,7 +163,7 @@ class _Again:
     def moment(self, watch: Watch, event: int) -> Moment:
         """The state of the program at an event."""
         moments = _UntilThen({event}, self.loaded.source)
-        with suppress(_Seen):
+        with suppress(Ended):
             self.done(watch, moments)
         return moments.found[event]
 
@@ -159,10 +175,6 @@ class _Again:
         found = _warning(self.loaded, message, moment.span)
         found.labels, found.notes = moment.operands, moment.turns
         return found
-
-
-class _Seen(BaseException):
-    """Ends a run of which the rest is not needed; the program cannot catch it."""
 
 
 class _UntilThen(Moments):
@@ -188,7 +200,7 @@ class _UntilThen(Moments):
     ) -> Any:
         out = super().event(number, instruction, given, done)
         if self.found:
-            raise _Seen
+            raise Ended
         return out
 
 

@@ -88,6 +88,7 @@ class Executable:
 
             code = self._stepping_code if counters.exact else self._code
             main = _linked(code, *observed(observer, _PROVIDED, _bound))
+            observer.begin()
         try:
             # collecting garbage while the graph grows would triple the time
             with Uncollected(), Quiet(), Room(counters.limits.depth + 100):

@@ -65,6 +65,9 @@ class Observer:
         seen = self.observed(_without_run(function))
         return wraps(function)(lambda *args, **keywords: seen(None, *args, **keywords))
 
+    def begin(self) -> None:
+        """Called when a run begins."""
+
     def event(
         self, number: int, instruction: ir.Instruction | None, given: Sequence[Any], done: Event
     ) -> Any:
@@ -116,7 +119,7 @@ class Recorded(Observer):
 
     def __init__(self) -> None:
         super().__init__()
-        self._until = array("q")  # the number of a node, up to which those since the last one ...
+        self._ends = array("q")  # the number of a node, up to which those since the last one ...
         self._numbers = array("q")  # ... were recorded at this event
         self._open = [0]
 
@@ -131,21 +134,50 @@ class Recorded(Observer):
 
     def mark(self) -> tuple[int, int]:
         """The present moment, for `recorded_since`."""
-        return clock(), len(self._until)
+        return clock(), len(self._ends)
 
     def recorded_since(self, mark: tuple[int, int]) -> bool:
         """True if any node was recorded between a moment and the end of the last event."""
         number, noted = mark
-        return self._until[-1] - number > len(self._until) - noted
+        return self._ends[-1] - number > len(self._ends) - noted
 
     def _note(self, number: int) -> None:
-        self._until.append(clock())
+        self._ends.append(clock())
         self._numbers.append(number)
 
     def of(self, node: Node) -> int:
         """The event at which a node was recorded; 0 if at none."""
-        at = bisect_left(self._until, node.seq)
+        at = bisect_left(self._ends, node.seq)
         return self._numbers[at] if at < len(self._numbers) else 0
+
+
+class Ended(BaseException):
+    """Ends a run of which the rest is not needed; the program cannot catch it."""
+
+
+class UntilNode(Recorded):
+    """Ends the run at the event at which a node was recorded.
+
+    Args:
+        count: The number of the node, counted from the beginning of a run.
+
+    Fields:
+        found: The event, once it is known; 0 if it was at none.
+    """
+
+    def __init__(self, count: int) -> None:
+        super().__init__()
+        self.found = 0
+        self._until = count
+
+    def begin(self) -> None:
+        self._until += clock()
+
+    def _note(self, number: int) -> None:
+        self._until += 1  # this call of the clock
+        if clock() >= self._until:
+            self.found = number
+            raise Ended
 
 
 class Moment(Record):

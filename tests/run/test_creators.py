@@ -140,7 +140,7 @@ MADE = {
 TOLD = {
     "X.size()": [2, 2], "X.size(0)": 2, "X.size(-1)": 2, "X.shape": [2, 2], "X.ndim": 2, "X.dim()": 2, "X.numel()": 4, "X.nelement()": 4,
     "X.stride()": [2, 1], "X.T.stride()": [1, 2], "X.stride(0)": 2, "X.is_contiguous()": True, "X.T.is_contiguous()": False, "X[:, 0].stride()": [2],
-    "zeros(2, 0, 3).stride()": [3, 3, 1], "zeros(2, 4)[:, ::2].stride()": [4, 2], "X.element_size()": 8, "F.element_size()": 4, "F.itemsize": 4, "F.nbytes": 8, "Y.nbytes": 24,
+    "zeros(2, 0, 3).stride()": [3, 3, 1], "zeros(2, 4)[:, ::2].stride()": [4, 2], "X[:0].data_ptr()": 0, "X[:, 2:].reshape(-1).data_ptr()": 0, "X.element_size()": 8, "F.element_size()": 4, "F.itemsize": 4, "F.nbytes": 8, "Y.nbytes": 24,
     "X.is_cuda": False, "X.is_sparse": False, "X.device": "cpu", "X.get_device()": -1, "X.type()": "torch.DoubleTensor", "Y.type()": "torch.LongTensor", "F.type()": "torch.FloatTensor",
     "F.half().type()": "torch.HalfTensor", "Y.int().type()": "torch.IntTensor", "Y.short().type()": "torch.ShortTensor", "Y.char().type()": "torch.CharTensor", "Y.byte().type()": "torch.ByteTensor", "Y.bool().type()": "torch.BoolTensor",
     "X.item() if X.numel() == 1 else X[0, 0].item()": 1.5, "tensor([[4]]).item()": 4, "X.tolist()": [[1.5, -2.0], [0.0, 7.0]], "tensor(2).tolist()": 2, "Y.tolist()": [3, 1, 2],

@@ -193,6 +193,8 @@ def power(x: Data, y: Data) -> Data:
             return x**y  # NumPy squares, roots and inverts where a plain exponent says so
         except ValueError:
             return _raised(x, y)  # its message tells the shapes
+    if _all_bools(x, y):
+        return np.logical_or(x, np.logical_not(y))
     if np.any(np.less(y, 0)):
         raise run_error(
             "bad-argument",
@@ -213,8 +215,11 @@ def float_power(x: Data, y: Data) -> Data:
 
 def _counted(x: Data) -> Data:
     """Bools as ints, as which they divide."""
-    is_bool = type(x) is bool or getattr(x, "dtype", None) == np.bool_
-    return np.asarray(x, np.int64) if is_bool else x
+    return np.asarray(x, np.int64) if _all_bools(x) else x
+
+
+def _all_bools(*args: Data) -> bool:
+    return all(type(a) is bool or getattr(a, "dtype", None) == np.bool_ for a in args)
 
 
 def _refuse_zero(y: Data, name: str) -> None:
@@ -224,7 +229,7 @@ def _refuse_zero(y: Data, name: str) -> None:
 
 def _refuse_bool(*args: Data) -> None:
     """Refuse a difference of bools only, which has no meaning."""
-    if all(type(a) is bool or getattr(a, "dtype", None) == np.bool_ for a in args):
+    if _all_bools(*args):
         raise run_error(
             "dtype-mismatch",
             "`-` is not defined on bool tensors",

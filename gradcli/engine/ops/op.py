@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 from gradcli.engine.ops import rules
 from gradcli.engine.ops.catalog import Entry
 from gradcli.engine.ops.extent import FEW, check_result
-from gradcli.engine.ops.promotion import by_rule, in_one_precision, promoted, usual
+from gradcli.engine.ops.promotion import by_rule, in_one_precision, promoted, usual, wrapped
 from gradcli.engine.values.carrier import Carrier
 from gradcli.engine.values.data import SCALARS, USUAL, Data, dtype_of, np, plain
 from gradcli.engine.values.entry import (
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from gradcli.engine.ops.statics import Statics
 
 _IN_ONE = USUAL | {"f"}
+_OPERANDS = ("input", "other")
 
 REQUIRED = object()
 """Default of a parameter that must be given."""
@@ -307,8 +308,10 @@ class Op(Entry):
             return self.on_arrays(data, params)
         if all(type(d) in SCALARS or d.dtype.char in _IN_ONE for d in data):
             return self.on_arrays(in_one_precision(self.statics.dtype, args, params, data), params)
-        out = self.on_arrays(usual(self.statics.dtype, args, params, data), params)
-        return by_rule(self.statics.dtype, args, params, out)
+        rule = self.statics.dtype
+        if self.args == _OPERANDS:
+            data = wrapped(rule, args, params, data)
+        return by_rule(rule, args, params, self.on_arrays(usual(rule, args, params, data), params))
 
     def on_arrays(self, args: Sequence[Data], params: Mapping[str, Any]) -> Any:
         """Plain value on arrays and numbers."""

@@ -76,6 +76,19 @@ def usual(rule: Any, args: Sequence[Any], params: Mapping[str, Any], data: Seque
     return in_one_precision(rule, args, params, wide)
 
 
+def wrapped(rule: Any, args: Sequence[Any], params: Mapping[str, Any], data: Sequence[Data]) -> Any:
+    """Plain data of two operands whose ints wrap around to the dtype that holds both, if that has
+    fewer than 64 bits: beside a uint8, PyTorch takes -1 for 255 before it divides or compares.
+    """
+    name = promoted(*args)
+    if name not in _FEWER_BITS or str(rule(*args, **params)).startswith("float"):
+        return data
+    return [
+        d if type(d) is bool or dtype_of(d) == "bool" else np.asarray(d).astype(name) for d in data
+    ]
+
+
+_FEWER_BITS = frozenset({"int32", "int16", "int8", "uint8"})
 _WIDE = {"e": "float32", **dict.fromkeys("ihbB", "int64")}
 
 

@@ -297,7 +297,13 @@ class OpNode(NodeOfOp):
             self.check_unchanged()
         if type(self.like) is tuple:
             g = whole(g, self.like)
-        return self.op.pull(g, self._result(), self._arguments(), self.params, wanted, still)
+        before = clock()
+        out, args = self._result(), self._arguments()
+        pulled = self.op.pull(g, out, args, self.params, wanted, still)
+        if self.cells and not self.op.tape.saves_out:
+            for c in pulled:
+                _guard_slope(c, before, self.cells)
+        return pulled
 
     def push(self, dots: Sequence[Any]) -> Any:
         out = self.like if self.out is None else self.out
@@ -786,6 +792,16 @@ def _guard_results(node: OpNode, results: Sequence[Any]) -> None:
     cells = tuple(counter(r) for r in results if isinstance(r, Tensor))
     node.cells = (*node.cells, *cells)
     node.versions = (*(node.versions or ()), *(cell.count for cell in cells))
+
+
+def _guard_slope(c: Any, before: int, cells: tuple[Version, ...]) -> None:
+    """Let the node of a cotangent that was recorded since refuse changes of results: PyTorch's
+    formula for it reads them where the rule here reads the arguments.
+    """
+    node = c.node if isinstance(c, Tensor) else None
+    if isinstance(node, OpNode) and node.seq > before:
+        node.cells = (*node.cells, *cells)
+        node.versions = (*(node.versions or ()), *(cell.count for cell in cells))
 
 
 def asked(

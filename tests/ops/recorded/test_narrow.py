@@ -31,6 +31,7 @@ DEPARTS = {  # in how many calls, and why
 }
 OTHERWISE = {  # texts, and why
     ("float16", "x.prod()"): "PyTorch rounds each product of two",
+    ("float16", "x % -1"): "the sign of a zero",
     ("int32", "x ** 3"): "a power that needs more than 64 bits is refused",
 }
 

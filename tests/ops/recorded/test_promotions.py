@@ -32,7 +32,6 @@ DEPARTS = {  # in how many calls, and why
     "huber_loss": (4, INPUTS),
     "l1_loss": (2, ARRAYS_FIRST),
     "mse_loss": (2, ARRAYS_FIRST),
-    "pow": (2, "PyTorch gives the base itself for the exponent True"),
     "rms_norm": (1, INPUTS),
     "smooth_l1_loss": (2, ARRAYS_FIRST),
     "soft_margin_loss": (2, INPUTS),

@@ -40,6 +40,18 @@ EXPRESSIONS = (
     *("x / 7", "x * 0.5", "x.bool()", "x.int()", "x.short()", "x.char()", "x.byte()", "x.long()"),
     *("x.double()", "x.half()", "x.type()", "x.dtype", "x[0]", "x.tolist()", "x.unique()"),
     *("x.clamp(2, 9)", "x + 300", "x & 12", "x | 3", "x.flip(0)", "x.roll(1)", "x.argmax()"),
+    *(
+        "x % 300",
+        "x % -1",
+        "x // 300",
+        "x // -7",
+        "x.fmod(300)",
+        "x.fmod(-7)",
+        "x < 300",
+        "x >= -1",
+    ),
+    *("x == 70000", "x / 300", "x / -1", "300 - x", "-1 < x", "x.maximum(torch.tensor(70000))"),
+    *("x.minimum(torch.tensor(-1))", "x.div(-7, rounding_mode='trunc')", "x * -1", "x ^ 300"),
 )
 """Expressions of a tensor whose numbers are at the ends of its dtype."""
 

@@ -55,8 +55,9 @@ def element_size(x: Tensor) -> int:
 
 
 def data_ptr(x: Tensor) -> int:
-    """`x.data_ptr()`: the address of the first element."""
-    return int(array_of(x).ctypes.data)
+    """`x.data_ptr()`: the address of the first element; 0 if there is none."""
+    data = array_of(x)
+    return int(data.ctypes.data) if data.size else 0
 
 
 def numpy(session: Any, site: Site | None, x: Tensor) -> Tensor:

@@ -54,7 +54,7 @@ def texts() -> dict[str, list[str]]:
 
 def _text(expression: str, x: Any) -> str:
     try:
-        return str(eval(expression, {"x": x, "abs": abs}))
+        return str(eval(expression, {"x": x, "abs": abs, "torch": torch}))
     except Exception:
         return "-"
 

@@ -40,7 +40,7 @@ def test_json_holds_the_fields(cli):
     assert found["schema"] == "gradcli.ops/1"
     (relu,) = found["ops"]
     assert relu["signature"] == "relu(input)"
-    assert relu["derivative"] == {"input": "g * where(input > 0, 1, 0)"}
+    assert relu["derivative"] == {"input": "g * where(input <= 0, 0, 1)"}
     assert relu["kinks"][0] == {"call": "relu(0)", "cotangent": None, "gradient": {"input": 0.0}}
     assert relu["inplace"] is True
     assert relu["in_python"] is False

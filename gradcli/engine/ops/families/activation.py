@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from math import inf, isnan
+from math import inf, isnan, nan
 from typing import Any
 
 from gradcli.engine.ops.catalog import ops
@@ -37,15 +37,23 @@ relu: Op = elementwise(
     number=lambda x: type(x)(0) if x <= 0 else x,
     array=lambda x: np.maximum(x, np.zeros((), dtype_of(x))),
     chooses=True,
-    partials=(lambda out, x: _level(ops.where(ops.gt(x, 0.0), 1.0, 0.0), x),),
+    partials=(lambda out, x: _level(ops.where(ops.le(x, 0.0), 0.0, 1.0), x),),
     saves=("input",),
     samples=points.off_corners,
-    known=lambda: (known(0.0, grad=(0.0,)), known([0.0, 2.0, -inf], grad=([0.0, 1.0, 0.0],))),
+    known=lambda: (
+        known(0.0, grad=(0.0,)),
+        known([0.0, 2.0, -inf, nan], grad=([0.0, 1.0, 0.0, 1.0],)),
+    ),
 )
 
 
 def _within(x: Any, low: float, high: float) -> Any:
     return ops.where(ops.logical_and(ops.gt(x, low), ops.lt(x, high)), 1.0, 0.0)
+
+
+def _not_clipped(x: Any, low: float, high: float) -> Any:
+    """1 between the bounds and, as in PyTorch, at nan."""
+    return ops.where(ops.logical_or(ops.le(x, low), ops.ge(x, high)), 0.0, 1.0)
 
 
 def _clip_number(x: Any, low: float, high: float) -> Any:
@@ -62,10 +70,10 @@ relu6: Op = elementwise(
     array=lambda x: np.clip(x, 0, 6),
     dtype=counted,
     chooses=True,
-    partials=(lambda out, x: _level(_within(x, 0.0, 6.0), x),),
+    partials=(lambda out, x: _level(_not_clipped(x, 0.0, 6.0), x),),
     saves=("input",),
     samples=points.off_corners,
-    known=lambda: (known([0.0, 6.0, 3.0], grad=([0.0, 0.0, 1.0],)),),
+    known=lambda: (known([0.0, 6.0, 3.0, nan], grad=([0.0, 0.0, 1.0, 1.0],)),),
 )
 
 
@@ -82,10 +90,12 @@ hardtanh: Op = elementwise(
     array=lambda x, min_val=-1.0, max_val=1.0: np.clip(x, *_ends(x, min_val, max_val)),
     dtype=counted,
     chooses=True,
-    partials=(lambda out, x, min_val=-1.0, max_val=1.0: _level(_within(x, min_val, max_val), x),),
+    partials=(
+        lambda out, x, min_val=-1.0, max_val=1.0: _level(_not_clipped(x, min_val, max_val), x),
+    ),
     saves=("input",),
     samples=lambda: (*points.off_corners(), sample([1.5, -0.5], min_val=-0.75, max_val=2.0)),
-    known=lambda: (known([1.0, -1.0, 0.5], grad=([0.0, 0.0, 1.0],)),),
+    known=lambda: (known([1.0, -1.0, 0.5, nan], grad=([0.0, 0.0, 1.0, 1.0],)),),
 )
 
 

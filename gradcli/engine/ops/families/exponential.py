@@ -261,7 +261,8 @@ sigmoid: Op = elementwise(
 def _logit_slope(out: Any, x: Any, eps: float | None = None) -> Any:
     slope = ops.add(ops.reciprocal(x), ops.reciprocal(ops.sub(1.0, x)))
     if eps is None:
-        return ops.where(ops.lt(slope, 0), ops.sqrt(slope), slope)
+        undefined = ops.logical_or(ops.lt(x, 0.0), ops.gt(x, 1.0))
+        return ops.where(undefined, ops.mul(slope, NAN), slope)
     outside = ops.logical_or(ops.lt(x, eps), ops.gt(x, 1.0 - eps))
     return ops.where(outside, 0.0, slope)
 
@@ -290,7 +291,7 @@ logit: Op = elementwise(
     known=lambda: (
         known(0.0, grad=(INF,)),
         known(1.0, grad=(INF,)),
-        known(2.0, grad=(NAN,)),
+        known([2.0, INF, -INF], grad=([NAN, NAN, NAN],)),
         known(0.0, eps=0.1, grad=(0.0,)),
     ),
 )

@@ -218,5 +218,18 @@ def test_what_is_still_is_told_apart_element_by_element():
     )
 
 
+@pytest.mark.parametrize("mode", ["forward", "reverse"])
+def test_a_direction_of_zeros_stays_zero_where_a_rule_overflows(mode):
+    program = asked(
+        "param x = 800.5",
+        "param y = 2.0",
+        "w = torch.matrix_exp((x * x).reshape(1, 1)).sum()",
+        "torch.stack([w, y * y, w * y])",
+    )
+    found = program.jacobian(mode=mode).jacobian
+    assert np.array_equal(found["x"], [np.nan, 0.0, np.nan], equal_nan=True)
+    assert np.array_equal(found["y"], [0.0, 4.0, np.inf])
+
+
 def asked(*lines):
     return load_source(Source("p", "\n".join(lines)))

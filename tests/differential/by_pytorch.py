@@ -8,7 +8,7 @@ import re
 import sys
 import warnings
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import torch
@@ -35,8 +35,9 @@ def scope(printed: list[str]) -> Scope:
     def detached(value: Any) -> Any:
         return value.detach() if isinstance(value, torch.Tensor) else value
 
-    def looked(x: torch.Tensor) -> torch.Tensor:
-        str(x.grad_fn)  # which is made anew where the base has changed
+    def looked(x: Any) -> Any:
+        with suppress(RuntimeError):  # PyTorch does not go on with it
+            str(getattr(x, "grad_fn", ""))  # which is made anew where the base has changed
         return x
 
     def show(*values: Any) -> None:
@@ -91,7 +92,7 @@ def run(text: str, names: Scope) -> tuple[Scope, Any]:
 
 
 @contextmanager
-def _with(replaced: Mapping[tuple[Any, str], Any]) -> Iterator[None]:
+def replacing(replaced: Mapping[tuple[Any, str], Any]) -> Iterator[None]:
     """PyTorch with other functions in the place of some."""
     kept = {(module, name): getattr(module, name) for module, name in replaced}
     try:
@@ -106,7 +107,7 @@ def _with(replaced: Mapping[tuple[Any, str], Any]) -> Iterator[None]:
 def _keeping_graphs() -> Any:
     """What a program's own backward passes would free is kept, as gradcli's commands keep it."""
     backward, grad = torch.autograd.backward, torch.autograd.grad
-    return _with(
+    return replacing(
         {
             (torch.autograd, "backward"): lambda of, g=None, retain=None, create=False, **more: (
                 backward(of, g, retain_graph=True, create_graph=create, **more)
@@ -226,7 +227,9 @@ class _OnCopies(torch.overrides.TorchFunctionMode):
         return _cloned(function(*_cloned(args), **_cloned(kwargs)))
 
 
-_GOES_ON = re.compile("grad|backward|hook|lambda|__[gs]et__|^(clone|detach|tolist|item)$")
+_GOES_ON = re.compile(
+    "grad|backward|hook|lambda|__repr__|__format__|__[gs]et__|^(clone|detach|tolist|item)$"
+)
 _CHANGES = re.compile("^__i(add|sub|mul|truediv|pow)__$|^([a-z0-9_]*[a-z0-9])_$")
 
 
@@ -257,7 +260,7 @@ def ask_on_copies(program: Program) -> Facts:
         with _OnCopies():
             return plainly(text, names)
 
-    with _with({(sys.modules[__name__], "run"): on_copies}):
+    with replacing({(sys.modules[__name__], "run"): on_copies}):
         return ask(program)
 
 
@@ -272,7 +275,7 @@ def ask_with_own_gradients(program: Program) -> Facts:
         for x in new:
             x.grad = None if x.grad is None else x.grad.clone()
 
-    with _with(
+    with replacing(
         {
             (torch.autograd, "backward"): to_own_memory,
             (torch.autograd, "grad"): lambda *args, **more: tuple(
@@ -291,7 +294,7 @@ def ask_with_matrices_in_order(program: Program) -> Facts:
         (torch.func, name): lambda f, of=of: lambda x: of(f)(x).contiguous()
         for name, of in functions.items()
     }
-    with _with(in_order):
+    with replacing(in_order):
         return ask(program)
 
 
@@ -323,7 +326,7 @@ def ask_with_slopes_by_arguments(program: Program) -> Facts:
         return shares / shares.sum(dim, keepdim=True)
 
     made = {"tanh": tanh, "sigmoid": sigmoid, "softmax": softmax}
-    with _with({(place, n): f for n, f in made.items() for place in (torch, torch.Tensor, F)}):
+    with replacing({(place, n): f for n, f in made.items() for place in (torch, torch.Tensor, F)}):
         return ask(program)
 
 
@@ -337,7 +340,7 @@ def ask_with_powers_by_logarithms(program: Program) -> Facts:
         moves = isinstance(y, torch.Tensor) and y.requires_grad and bool((x > 0).all())
         return torch.exp(y * torch.log(x)) if moves else power(x, y)
 
-    with _with({(torch.Tensor, name): by_logarithm for name in ("__pow__", "pow")}):
+    with replacing({(torch.Tensor, name): by_logarithm for name in ("__pow__", "pow")}):
         return ask_on_copies(program)
 
 
@@ -345,13 +348,15 @@ def ask_with_layers_in_parts(program: Program) -> Facts:
     """Ask where `layer_norm` is made of means: its own derivatives of higher order lose digits."""
 
     def layer_norm(
-        x: torch.Tensor, shape: Any, weight: Any = 1, bias: Any = 0, eps: float = 1e-5
+        x: torch.Tensor, shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5
     ) -> Any:
         dims = tuple(range(-len(shape), 0))
         rest = x - x.mean(dims, keepdim=True)
-        return rest / ((rest * rest).mean(dims, keepdim=True) + eps).sqrt() * weight + bias
+        found = rest / ((rest * rest).mean(dims, keepdim=True) + eps).sqrt()
+        found = found if weight is None else found * weight
+        return found if bias is None else found + bias
 
-    with _with({(F, "layer_norm"): layer_norm}):
+    with replacing({(F, "layer_norm"): layer_norm}):
         return ask(program)
 
 
@@ -367,7 +372,7 @@ def ask_with_connected_slopes(program: Program) -> Facts:
         out, dot = jvp(f, points, dots)
         return out, connected(dot, out)
 
-    with _with(
+    with replacing(
         {
             (torch.func, "jvp"): with_value,
             **{

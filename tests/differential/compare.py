@@ -14,6 +14,10 @@ from .answers import Facts, is_refusal
 _NUMBER = re.compile(r"-?\d+\.?\d*(?:e[+-]?\d+)?")
 _FUNCTION = re.compile(r"<function (<lambda>|[\w.]+)( at 0x[0-9a-f]+)?>")
 _ADDRESS = re.compile(r" object at 0x[0-9a-f]+")
+_DEPTH = re.compile(
+    "(maximum recursion depth exceeded)( while calling a Python object| in comparison)"
+)
+_CALLED = re.compile(r"`([\w.]+)`(?= (missing|takes) \d)")
 _NODE = re.compile(r"grad_fn=<\w+>")
 
 
@@ -111,15 +115,28 @@ def _same_text(a: str, b: str, rtol: float) -> bool:
     """
     if a == b:
         return True
-    a, b = (
-        _FUNCTION.sub("function", _NODE.sub("grad_fn", _ADDRESS.sub("", text))) for text in (a, b)
-    )
+    a, b = map(_without_names, (a, b))
     if _NUMBER.sub("#", a) != _NUMBER.sub("#", b):
         return False
     return all(
         x == y or abs(float(x) - float(y)) <= 1.01 * _last_digit(x) + rtol * abs(float(y))
         for x, y in zip(_NUMBER.findall(a), _NUMBER.findall(b), strict=True)
     )
+
+
+def _without_names(text: str) -> str:
+    """A text without names of nodes and functions, addresses, backticks around a method, and what
+    Python did too deep.
+    """
+    for pattern, kept in (
+        (_ADDRESS, ""),
+        (_NODE, "grad_fn"),
+        (_FUNCTION, "function"),
+        (_DEPTH, r"\1"),
+        (_CALLED, r"\1()"),
+    ):
+        text = pattern.sub(kept, text)
+    return text
 
 
 def _last_digit(number: str) -> float:

@@ -4,7 +4,6 @@ name.
 
 from __future__ import annotations
 
-import ast
 import math
 import random
 import re
@@ -37,13 +36,34 @@ REFUSALS_OF = (  # likewise, and of which text
     ("gradcli", "^no-graph", "prod(", "connected by a slope of zero"),
     ("gradcli", "cannot lie over this memory", "torch.func.jac", "a Jacobian in another order"),
     ("gradcli", "^leaf-in-place", "] = ", "wrong in two ways"),
+    ("gradcli", "^dtype-mismatch.* is not defined on floats", "= ", "wrong in two ways"),
+    ("gradcli", "there is no int for -?(nan|inf)", "", "an int of nan"),
+    ("gradcli", "^empty-reduction.*median", "median", "a median of no ints"),
+    ("gradcli", "^index-out-of-range.*size 0", "index_fill", "an index into nothing"),
+    ("gradcli", "^backward-twice.*(IndexSelect|UnsafeView)", "Upsample", "what Upsample saves"),
+    (
+        "PyTorch",
+        "could not infer output dtype|support(s)? floating point and",
+        "",
+        "PyTorch takes less",
+    ),
+    ("PyTorch", "vector_norm: Expected a floating", "norm(", "PyTorch takes less"),
+    (
+        "PyTorch",
+        "must have the same dtype|to have the same dtype, but got",
+        "",
+        "PyTorch takes less",
+    ),
+    ("PyTorch", "Type promoting not supported|mixed dtype", "", "PyTorch takes less"),
+    ("PyTorch", "must be tuple of ints, not int", "full(", "PyTorch takes less"),
+    ("PyTorch", "Negation, .* on a bool tensor", "atan2", "PyTorch has no derivative"),
 )
 OTHER_NODES = (  # the node here and in PyTorch, and of which text where that matters
     (".*", "AsStridedBackward0", ""),  # a view that is made anew, for its base has changed
     ("SelectBackward0", "UnbindBackward0", "for "),
     ("(Un)?[Ss]queezeBackward.|T(ranspose)?Backward0", "CopySlices", r"(squeeze|t|transpose)_\("),
     ("CloneBackward0", ".*", r"diff\("),  # of nothing, which is its argument
-    ("AliasBackward0", "SliceBackward0", "narrow"),
+    ("AliasBackward0", "SliceBackward0", "narrow|tensor_split"),
     ("FillBackward0", "FillBackward[23]|ZeroBackward0", r"fill_|zero_|fill\("),
     ("FillBackward[01]", "FillBackward3|CopyBackwards", r"fill_|copy_"),
     ("SortBackward0", "SortBackward1", "stable=True"),
@@ -67,7 +87,6 @@ NOISE = 1e-13
 LOST = 1e-10  # of a derivative of shares near 1
 SINGLE = 1e-7  # how far a constant in single precision is from what it stands for
 TRIGAMMA = 1e-6  # how far a slope of PyTorch's is off, of which trigamma is a part
-_DATA_LESSENED = re.compile(r"(\w+)\.data -= (.*)")
 
 
 def explained(program: Program, ours: Facts, theirs: Facts, found: Difference) -> str | None:
@@ -77,10 +96,12 @@ def explained(program: Program, ours: Facts, theirs: Facts, found: Difference) -
     return (
         _of_connections(program, ours, theirs, found)
         or _of_numbers(program, found)
+        or _of_tangents(ours, found)
+        or _of_constants(program, ours, theirs, found)
         or _of_values(program, found)
         or _of_printed(found)
         or _of_refusals(program, ours, theirs, found)
-        or _of_memory(program, ours, found)
+        or _of_ways(program, ours, theirs, found)
         or _of_rounding(program, found)
         or _of_noise(program, theirs, found)
     )
@@ -203,9 +224,31 @@ def _of_numbers(program: Program, found: Difference) -> str | None:
     if found.kind == "jvp" and not any(map(math.isfinite, found.gradcli[2])) and _is_empty(program):
         return "a direction without elements"
     lost = [abs(a - b) for a, b in zip(found.gradcli[2], found.pytorch[2], strict=False)]
-    if "softmax" in program.body and max(lost, default=1.0) <= LOST:
+    if "softmax" in program.body.lower() and max(lost, default=1.0) <= LOST:
         return "a share near 1"
     return None
+
+
+def _of_tangents(ours: Facts, found: Difference) -> str | None:
+    """The known difference of a tangent of a value that is nan."""
+    result = ours.get("result")
+    if found.kind != "jvp" or not isinstance(result, list) or not math.isnan(found.gradcli[2][0]):
+        return None
+    return "the tangent of nan" if any(map(math.isnan, result[2])) else None
+
+
+def _of_constants(program: Program, ours: Facts, theirs: Facts, found: Difference) -> str | None:
+    """The known difference of a gradient that gradcli refuses, of a constant, and that is zero in
+    PyTorch.
+    """
+    place = re.match(r"no-graph: <text>:(\d+):", ours.get("run", {}).get("refused", ""))
+    if place is None or found.kind.startswith("refused"):
+        return None
+    line = program.text.split("\n")[int(place[1]) - 1]
+    target, _, _ = line.partition(" = ")
+    values = [theirs.get(f"value {name}") for name in re.findall(r"\w+", target)]
+    zero = values and all(isinstance(v, list) and not any(v[2]) for v in values)
+    return "connected by a slope of zero" if zero else None
 
 
 def _is_empty(program: Program) -> bool:
@@ -220,12 +263,12 @@ def _in_single(program: Program, found: Difference) -> bool:
     )
 
 
-def _of_memory(program: Program, ours: Facts, found: Difference) -> str | None:
-    """The known difference that there is none of when PyTorch goes another way about memory and
-    graph.
+def _of_ways(program: Program, ours: Facts, theirs: Facts, found: Difference) -> str | None:
+    """The known difference that there is none of when PyTorch goes another way, or when the program
+    is written in another way.
     """
-    from . import by_pytorch
     from .by_differences import right_by_differences
+    from .ways import ways
 
     if found.kind.startswith("PyTorch refuses") and CHANGED_SINCE in found.pytorch["refused"]:
         changed = "PyTorch does not keep what is changed"
@@ -233,43 +276,18 @@ def _of_memory(program: Program, ours: Facts, found: Difference) -> str | None:
         changed = "a median of one shown as several"
     else:
         changed = "written from its own memory"
-    by_logarithms = by_pytorch.ask_with_powers_by_logarithms
-    noticed = program.but(
-        body=_DATA_LESSENED.sub(r"\1.detach().sub_(\2)", program.body).replace(".data", ".detach()")
-    )
-    ways = (
-        (
-            "torch.func",
-            "connected by a slope of zero",
-            by_pytorch.ask_with_connected_slopes,
-            program,
-        ),
-        (
-            "torch.func.",
-            "a Jacobian in another order",
-            by_pytorch.ask_with_matrices_in_order,
-            program,
-        ),
-        ("grad(", "one element shown as several", by_pytorch.ask_with_own_gradients, program),
-        ("backward(", "one element shown as several", by_pytorch.ask_with_own_gradients, program),
-        ("tanh", "a slope by the result", by_pytorch.ask_with_slopes_by_arguments, program),
-        ("sigmoid", "a slope by the result", by_pytorch.ask_with_slopes_by_arguments, program),
-        ("softmax", "a slope by the result", by_pytorch.ask_with_slopes_by_arguments, program),
-        ("", changed, by_pytorch.ask_on_copies, program),
-        ("**", "a second derivative that is not the first's", by_logarithms, program),
-        ("] = ", "a view taken for a leaf", by_pytorch.ask, _looking(program)),
-        ("layer_norm", "it depends on rounding", by_pytorch.ask_with_layers_in_parts, program),
-        ("no_grad", "a view made under no_grad", by_pytorch.ask, _cutting(program)),
-        (".data", "changed through data", by_pytorch.ask, noticed),
-        (".data", "changed through data", by_pytorch.ask_on_copies, noticed),
-    )
-    for text, name, ask, asked in ways:
-        if text in program.body and _told(asked, ours, ask(asked)):
-            return name
+    for text, name, ask, written in ways(changed):
+        if re.search(text, program.body):
+            asked = written(program)
+            if _told(asked, ours, ask(asked)):
+                return name
+    if found.kind == "gradient" and right_by_differences(program, ours):
+        if ".data" in program.body:
+            return "changed through data"
+        if "BatchNorm" in program.body:
+            return "statistics changed since"
     if found.kind.startswith("PyTorch refuses gradient") and right_by_differences(program, ours):
         return changed
-    if found.kind == "gradient" and ".data" in program.body and right_by_differences(program, ours):
-        return "changed through data"
     return _of_second(program, ours, found)
 
 
@@ -301,39 +319,6 @@ def _told(program: Program, ours: Facts, theirs: Facts) -> bool:
         or _of_refusals(program, ours, theirs, found)
         or _of_second(program, ours, found)
     )
-
-
-def _looking(program: Program) -> Program:
-    """The program in which the history of what is written into is looked at before."""
-    return program.but(body=ast.unparse(_Looked().visit(ast.parse(program.body))))
-
-
-class _Looked(ast.NodeTransformer):
-    def visit_Assign(self, node: ast.Assign) -> ast.AST:
-        target = node.targets[0]
-        if isinstance(target, ast.Subscript):
-            target.value = ast.Call(ast.Name("looked", ast.Load()), [target.value], [])
-        return node
-
-
-def _cutting(program: Program) -> Program:
-    """The program in which what is made under `no_grad` is detached."""
-    return program.but(body=ast.unparse(_Cut().visit(ast.parse(program.body))))
-
-
-class _Cut(ast.NodeTransformer):
-    inside = False
-
-    def visit_With(self, node: ast.With) -> ast.AST:
-        before, self.inside = self.inside, "no_grad" in ast.unparse(node.items[0])
-        self.generic_visit(node)
-        self.inside = before
-        return node
-
-    def visit_Assign(self, node: ast.Assign) -> ast.AST:
-        if self.inside and isinstance(node.targets[0], ast.Name):
-            node.value = ast.Call(ast.Name("detached", ast.Load()), [node.value], [])
-        return node
 
 
 def _of_rounding(program: Program, found: Difference) -> str | None:

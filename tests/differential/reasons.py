@@ -25,6 +25,9 @@ _BY_CODE = {  # gradcli's codes that say more than PyTorch's texts tell
 _BY_TEXT = (  # the first that is found in what PyTorch says
     ("modified by an inplace operation", "changed-in-place"),
     ("indexing tensors could not be broadcast", "shape"),
+    ("Replacement index .* out of range", "bad-format"),
+    ("view size is not compatible", "argument"),
+    ("bad operand type for unary|only implemented on integer and Boolean", "dtype"),
     ("leaf Variable that requires grad", "leaf-in-place"),
     ("backward through the graph a second time", "backward-twice"),
     ("can be implicitly created only for scalar outputs", "needs-cotangent"),

@@ -19,7 +19,7 @@ from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.rules import plus
 from gradcli.engine.tape.graph import Node
 from gradcli.engine.tape.tensor import OpNode, Tensor, node_of
-from gradcli.engine.values.batch import has_nan
+from gradcli.engine.values.batch import Batch, has_nan
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import np, shape_of
 
@@ -47,7 +47,7 @@ class Motion:
         marks = under(node, self._marks)
         if all(mark is None for mark in marks):
             return
-        mark = node.moving(marks)
+        mark = _moving(node, marks)
         if node in self._marks:
             mark = ops.add(self._marks[node], mark)
         self._marks[node] = _spread(mark)
@@ -63,10 +63,10 @@ class Motion:
                 continue
             part = push(node, _only(i, dots))
             if part is not None:
-                part = _where_marked(part, node.moving(_only(i, marks)), 0.0)
+                part = _where_marked(part, _moving(node, _only(i, marks)), 0.0)
                 if has_nan(part):
                     far, rest = ([f(d) for d in dots] for f in (_far, _near))
-                    mark = node.moving(_only(i, far))
+                    mark = _moving(node, _only(i, far))
                     part = _where_marked(part, mark, push(node, _only(i, rest)))
                 total = part if total is None else plus(total, part)
         return total
@@ -106,7 +106,7 @@ class Reach:
             return
         wanted = [edge in self._live for edge in node.edges]
         for edge, index, each in zip(
-            node.edges, node.outputs, node.reaching(mark, wanted), strict=True
+            node.edges, node.outputs, _reaching(node, mark, wanted), strict=True
         ):
             if edge is not None and each is not None:
                 self._add(edge, index, _spread(each))
@@ -141,9 +141,9 @@ class Reach:
             still = ops.eq(self._marks.get(node, 0.0), 0.0)
             return pull(node, g, wanted, [ops.logical_or(still, idle) for idle in node.idle()])
         mark, none = self._marks.get(node), [None] * len(wanted)
-        marks = none if mark is None else node.reaching(mark, wanted)
+        marks = none if mark is None else _reaching(node, mark, wanted)
         pulled = map(_where_marked, pull(node, g, wanted), marks, [0.0] * len(wanted))
-        far = node.reaching(_far(g), wanted)
+        far = _reaching(node, _far(g), wanted)
         return [*map(_where_marked, pulled, far, pull(node, _near(g), wanted))]
 
     def _add(self, node: Node, index: int, mark: Any) -> None:
@@ -154,6 +154,30 @@ class Reach:
             self._marks[node] = marks
         else:
             self._marks[node] = mark if before is None else ops.add(before, mark)
+
+
+def _moving(node: Node, marks: Sequence[Any]) -> Any:
+    """The marks of a node's value, from those of its operands."""
+    return _cleared(node.moving(marks), marks)
+
+
+def _reaching(node: Node, mark: Any, wanted: Sequence[bool]) -> Sequence[Any]:
+    """The marks of a node's operands, from those of its value."""
+    given = mark if type(mark) in (list, tuple) else [mark]
+    return [_cleared(each, given) for each in node.reaching(mark, wanted)]
+
+
+def _cleared(mark: Any, given: Sequence[Any]) -> Any:
+    """Marks made of given ones. A rule that overflows, as that of `matrix_exp` may, makes nan even
+    of a direction that marks nothing; that marks nothing there either.
+    """
+    if type(mark) is tuple:
+        return tuple(_cleared(part, given) for part in mark)
+    batches = [data_of(m) for m in given if m is not None]
+    if not has_nan(mark) or not all(isinstance(m, Batch) for m in (mark, *batches)):
+        return mark
+    marks = np.any([m.data.reshape(m.count, -1).any(axis=1) for m in batches], axis=0)
+    return Batch(np.where(marks.reshape(-1, *(1,) * mark.ndim), mark.data, 0.0))
 
 
 def under(node: Node, found: Mapping[Node, Any]) -> list[Any]:

@@ -253,8 +253,8 @@ def _power_exponent(out: Any, x: Any, y: Any) -> Any:
 
 
 def _power_dtype(x: Any, y: Any) -> str | None:
-    """The dtype of a power, bool for bools of which one is a tensor; None for Python ints, for which
-    the sign of the exponent decides.
+    """The dtype of a power: bool for bools if one is a tensor; None for Python ints, for which the
+    sign of the exponent decides.
     """
     name = arithmetic(x, y)
     return None if name == "int64" and False not in (is_number(x), is_number(y)) else name

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
+from functools import partial
 from time import process_time
 from typing import Any
 
@@ -60,6 +61,32 @@ for t in range(1, n):
     total = total - 0.5 * log(sigma2) - 0.5 * (y[t] - mu) ** 2 / sigma2
 total
 """
+EIGHT = "".join(f"param a{k}: float\n" for k in range(8))
+CURVE = f"""{EIGHT}
+input y: float[n]
+total = 0.0
+for t in range(1, n):
+    m = a0 + a1 * tanh(a2 * y[t - 1]) + a3 * exp(-a4 * y[t - 1] ** 2) + a5 * sin(a6 * t)
+    total = total + (y[t] - m) ** 2 * exp(-a7)
+total
+"""
+ARITHMETIC = f"""{EIGHT}
+input y: float[n]
+total = 0.0
+s = 1.0
+for t in range(1, n):
+    s = a0 + a1 * y[t - 1] ** 2 + a2 * s
+    m = a3 + a4 * y[t - 1] + a5 * y[t - 1] * y[t - 1] + a6 * s
+    total = total + (y[t] - m) ** 2 / s * a7
+total
+"""
+LOGISTIC = """
+param w: float[8]
+input x: float[n, 8]
+input y: float[n]
+z = x @ w
+(log(1 + exp(z)) - y * z).sum()
+"""
 C = """
 #include <math.h>
 #include <stdlib.h>
@@ -108,6 +135,11 @@ def main(repeats: int = 5) -> None:
         of_garch = np.array([0.1, 0.2, 0.3, 0.4])
         by_hand = {} if c is None else {"C by hand": _garch(c, of_garch, y200)}
         _race("GARCH(1,1) over 200 data", GARCH, {"y": y200}, of_garch, by_hand, repeats)
+    eight = np.linspace(0.1, 0.8, 8)
+    table_x = {"x": numbers.normal(size=(100, 8)), "y": numbers.integers(0, 2, size=100) * 1.0}
+    _second("a loop of functions", CURVE, {"y": y200}, eight, repeats)
+    _second("a loop of arithmetic", ARITHMETIC, {"y": y200}, eight, repeats)
+    _second("a logistic regression", LOGISTIC, table_x, eight, repeats)
 
 
 def _race(
@@ -140,6 +172,17 @@ def _race(
     few = CALLS // 100
     found |= {name: _each(t, few) for name, t in race(_often(slow, few), 2, process_time).items()}
     print(table(f"{title}, {len(x)} parameters", found, "us a call", 1e6, "gradcli, bound"))
+
+
+def _second(title: str, text: str, data: dict[str, Any], x: Any, repeats: int) -> None:
+    """Value, gradient and Hessian at one point a call, as multiples of value and gradient."""
+    works: dict[str, Callable[[], object]] = {}
+    for name, order in (("value and gradient", 1), ("with the Hessian", 2), ("the value", 0)):
+        bound = load(text).compile(order=order).bind(**data)
+        works[name] = partial(bound, x)
+        works[name]()
+    found = {n: _each(t, 100) for n, t in race(_often(works, 100), repeats, process_time).items()}
+    print(table(f"{title}, {len(x)} numbers", found, "us a call", 1e6, "value and gradient"))
 
 
 def _often(works: dict[str, Callable[[], object]], count: int) -> dict[str, Callable[[], object]]:

@@ -22,8 +22,12 @@ if TYPE_CHECKING:
 
 _MOST_AXES = 2  # of points and their numbers
 _MOST = 32  # codes of a function; sizes that change at every call must not fill the memory
-_QUESTIONS = (("value",), ("gradient", "jacobian"), ("hessian",))  # by order, the first that works
-_METHODS = {"gradient": "grad", "jacobian": "jacobian", "hessian": "hessian"}
+_QUESTIONS = (
+    ("value",),
+    ("gradient", "jacobian"),
+    ("cheapest_hessian",),
+)  # by order, the first that works
+_METHODS = {"gradient": "grad", "jacobian": "jacobian", "cheapest_hessian": "hessian"}
 _GIVES = ("value", "value and gradient", "value, gradient and Hessian")
 
 
@@ -175,8 +179,10 @@ class Function:
             self._codes[key] = found
         return self._codes[key]
 
-    def interpreted(self, values: Mapping[str, Any]) -> Data:
-        """Value and derivatives of one point by the interpreter, one behind the other."""
+    def interpreted(self, values: Mapping[str, Any], code: Pointwise) -> Data:
+        """Value and derivatives of one point by the interpreter, one behind the other, as this code
+        would find them.
+        """
         given = {name: np.asarray(value).tolist() for name, value in values.items()}
         options = Options(compile="never")
         if self.order == 0:
@@ -184,7 +190,7 @@ class Function:
             value = run.result if self._of is None else run.values[self._of]
             return np.asarray(value, np.float64).ravel()
         found = getattr(self._program, _METHODS[self._questions[0]])(
-            given, wrt=self.names, of=self._of, options=options
+            given, wrt=self.names, of=self._of, options=options, **code.modes
         )
         return flat(found, self.names)
 
@@ -204,7 +210,7 @@ class Function:
         every = {n: np.broadcast_to(c, (count, *shapes[n])) for n, c in columns.items()}
         found, left = code.many(every)
         for i in np.flatnonzero(left).tolist():
-            found[i] = self.interpreted({name: column[i] for name, column in every.items()})
+            found[i] = self.interpreted({name: column[i] for name, column in every.items()}, code)
         return code.answer(found)
 
     def _check(self) -> None:
@@ -319,7 +325,7 @@ class Bound:
         """
         values = {**self._data, **split(x, self.names, self._shapes)}
         found = self._code.once(values)
-        return self._function.interpreted(values) if found is None else found
+        return self._function.interpreted(values, self._code) if found is None else found
 
 
 def _put(answer: Any, out: Any) -> Any:

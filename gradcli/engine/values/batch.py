@@ -57,15 +57,17 @@ class Batch(Carrier):
 
 def _in_front(a: Any) -> Any:
     """An argument with an axis in front, of size 1 where it is one for all."""
-    return a.data if isinstance(a, Batch) else np.asarray(a)[None]
+    if isinstance(a, Batch):
+        return a.data
+    return (a if hasattr(a, "shape") else np.asarray(a))[None]
 
 
 def _elementwise(count: int, op: Any, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
     rank = max(len(shape_of(a)) for a in args if a is not None)
     aligned = [_aligned(a, rank) if isinstance(a, Batch) else a for a in args]
-    out = np.asarray(op.value.array(*aligned, **params))
-    shape = broadcast(*(shape_of(a) for a in args if a is not None))
-    return np.broadcast_to(out, (count, *shape)) if out.shape != (count, *shape) else out
+    out = op.value.array(*aligned, **params)
+    shape = (count, *broadcast(*(shape_of(a) for a in args if a is not None)))
+    return np.broadcast_to(out, shape) if shape_of(out) != shape else out
 
 
 def _aligned(x: Batch, rank: int) -> Any:

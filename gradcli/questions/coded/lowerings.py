@@ -15,6 +15,7 @@ _LOWERINGS = {
     "jvp": ("first_order", "Jvp"),
     "jacobian": ("first_order", "Jacobian"),
     "hessian": ("second_order", "Hessian"),
+    "cheapest_hessian": ("second_order", "CheapestHessian"),
     "hessian_diagonal": ("second_order", "HessianDiagonal"),
     "hvp": ("second_order", "Hvp"),
 }

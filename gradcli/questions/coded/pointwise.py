@@ -24,6 +24,9 @@ class Pointwise:
         code: The code of a question.
         asked: What it was made for.
         names: The names that a point is made of, in their order.
+
+    Fields:
+        modes: The mode in which it finds derivatives, by the keyword that asks for it.
     """
 
     def __init__(self, code: Compiled, asked: Request, names: Sequence[str]) -> None:
@@ -40,7 +43,9 @@ class Pointwise:
                 k += count
         self._point = [place for name in names for place in places[name]]
         numbers, self._results = _numbered(code)
-        found = parts(code.result(numbers), names)
+        result = code.result(numbers)
+        self.modes = {"mode": result.mode} if hasattr(result, "mode") else {}
+        found = parts(result, names)
         self._shapes = [part.shape for part in found]
         self._ends = [*accumulate(part.size for part in found)]
         self._is_gradient = self._shapes[0] == () and len(self._shapes) == 2

@@ -10,8 +10,9 @@ from gradcli.engine.compile.differentiate.adjoint import adjoint
 from gradcli.engine.compile.differentiate.broadcast_numbers import REASON, is_read_again
 from gradcli.engine.compile.differentiate.differentials import without_zeros
 from gradcli.engine.compile.differentiate.tangent import tangent, tangents
-from gradcli.engine.compile.typed import Do, NotCompilable, Program, Value
-from gradcli.engine.compile.walk import has_arrays, instructions
+from gradcli.engine.compile.passes.activity import Flow
+from gradcli.engine.compile.typed import Do, NotCompilable, Program, Value, is_array
+from gradcli.engine.compile.walk import instructions, values
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.values.data import np
 from gradcli.questions.asked.loaded import Loaded
@@ -47,10 +48,11 @@ class Hessian(SecondOrder):
     """The matrix of second derivatives."""
 
     def again(self, program: Program, request: Request) -> Program:
-        self._mode = "reverse" if request.mode == "auto" else request.mode
+        moving = Flow(program).moving(self.points)
+        self._are_together = any(v in moving and is_array(v.type) for v in values(program))
+        self._mode = self.auto() if request.mode == "auto" else request.mode
         self._given: list[Any] = []
         self._seeds: Sequence[float | None]
-        self._are_together = has_arrays(program)
         if self._are_together:
             return self._together(program)
         if self._mode == "forward":
@@ -65,6 +67,10 @@ class Hessian(SecondOrder):
         places = [[self.before + j for j in own] for own in rows for _ in own]
         made = adjoint(program, self.points, places).program
         return _sure_of_zeros(program, made, self.before + len(self.points))
+
+    def auto(self) -> str:
+        """The mode in which the gradient is differentiated if none is asked for."""
+        return "reverse"
 
     def _together(self, program: Program) -> Program:
         """A program whose second derivatives have all directions, or in reverse mode all of each
@@ -133,6 +139,15 @@ class Hessian(SecondOrder):
     ) -> HessianResult:
         grad = self.by_name(numbers, self.before)
         return self.made(HessianResult, numbers, printed, grad=grad, mode=self._mode, **found)
+
+
+class CheapestHessian(Hessian):
+    """The matrix of second derivatives, in the mode whose code takes less time: numbers have all
+    directions side by side in forward mode, arrays take fewer steps in reverse mode.
+    """
+
+    def auto(self) -> str:
+        return "reverse" if self._are_together else "forward"
 
 
 class HessianDiagonal(Hessian):

@@ -67,7 +67,7 @@ def _unindex_each(g: Data, index: Any, size: Shape) -> Data | None:
     if found is None:
         return None
     basic, advanced = found
-    out = np.zeros((len(g), *size), g.dtype)
+    out = np.zeros_like(g, order="C", shape=(g.shape[0], *size))
     _add_to(out[basic], advanced, g)
     return out
 

@@ -419,7 +419,7 @@ class ArrayBody(Body):
 
     def _of_symbols(self, i: Do | DoSeveral, args: Sequence[Any]) -> Any:
         op, params = ops[i.op], dict[str, Any](i.params)
-        if op in (ops.copied, ops.detached):
+        if op in _SAME or (op is ops.along_directions and ops[params["of"]] in _SAME):
             return args[0]
         if op is ops.held:
             return params["of"].data
@@ -622,6 +622,9 @@ def _put_in_zeros(steps: Steps, value: Any, at: Any, size: Sequence[int]) -> Sym
     zeros = number.shown(np.broadcast_to(number.ghost, size))
     return steps.put(zeros, steps.symbol(at), symbol)
 
+
+_SAME = (ops.copied, ops.detached, ops.unboxed)
+"""The ops whose result has the elements of their argument, which nothing changes in place."""
 
 _AT_PLACES: dict[Any, Callable[..., Symbolic]] = {
     ops.row: lambda steps, x, at: steps.pick(x, steps.symbol(at)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import prod
 
 import numpy as np
 
@@ -104,15 +105,25 @@ def product(step: Product) -> str:
     """The body of a function that stores the matrix product of `%x` and `%y` at `%o`."""
     w = Writer("")
     a, b = step.a, step.b
-    rows, columns = (a.shape[:-1] or (1,))[0], (b.shape[1:] or (1,))[0]
-    of_a = (a.strides[0] if len(a.shape) > 1 else 0, a.strides[-1])
-    of_b = (b.strides[0], b.strides[1] if len(b.shape) > 1 else 0)
+    rows, columns = (a.shape[-2:-1] or (1,))[0], (b.shape[-1:] if len(b.shape) > 1 else (1,))[0]
+    of_a = (a.strides[-2] if len(a.shape) > 1 else 0, a.strides[-1])
+    of_b = (b.strides[-2], b.strides[-1]) if len(b.shape) > 1 else (b.strides[0], 0)
     across = 8 if len(b.shape) > 1 else 0
     of_out = (8 * columns if len(a.shape) > 1 else 0, across)
-    w.array("%sizes", "i64", (1, rows, a.shape[-1], columns))
-    w.array("%steps", "i64", (0, 0, 0, *of_a, *of_b, *of_out))
-    w.array("%at", "ptr", (_at(w, "%x", str(a.offset)), _at(w, "%y", str(b.offset)), "%o"))
-    call_loop(w, inner_loop(np.matmul, ("float",) * 3), "%sizes", "%steps")
+    heads = [Part(x.node, 0, x.shape[:-2], x.strides[: len(x.shape[:-2])]) for x in (a, b)]
+    shape = np.broadcast_shapes(*(x.shape for x in heads))
+    stacked = [8 * rows * columns * prod(shape[k + 1 :]) for k in range(len(shape))]
+    sizes, strides = _merged(shape, [*(_strides(x, shape) for x in heads), stacked])
+    w.array("%sizes", "i64", (sizes[-1], rows, a.shape[-1], columns))
+    w.array("%steps", "i64", (*(s[-1] for s in strides), *of_a, *of_b, *of_out))
+    w.do("%at = alloca [3 x ptr]")
+
+    def inner(at: Sequence[str]) -> None:
+        w.fill("%at", "ptr", at)
+        call_loop(w, inner_loop(np.matmul, ("float",) * 3), "%sizes", "%steps")
+
+    bases = [_at(w, "%x", str(a.offset)), _at(w, "%y", str(b.offset)), "%o"]
+    _nest(w, sizes, strides, bases, inner)
     w.do("ret void")
     return "\n".join(["entry:", *w.lines, "}"])
 

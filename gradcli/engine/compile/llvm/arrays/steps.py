@@ -86,7 +86,9 @@ class Fold(Record):
 
 
 class Product(Record):
-    """target = a @ b, by NumPy's own loop; a vector has no first or no last size."""
+    """target = a @ b, by NumPy's own loop; a vector has no first or no last size. Matrices may be
+    stacked along dimensions in front.
+    """
 
     __slots__ = ("target", "a", "b")
     target: Node
@@ -132,6 +134,7 @@ class Call(Record):
 
 Step: TypeAlias = Map | Fold | Product | Copy | Pick | Put | Call
 
+_MATRIX = 2  # dimensions
 _LARGE = 1 << 27  # multiplications from which the interpreter splits a product
 _FOLDS: dict[Any, tuple[str, float | bool]] = {
     np.add: ("float", 0.0),
@@ -274,13 +277,15 @@ class Steps:
         return self.whole(target)
 
     def product(self, a: Symbolic, b: Symbolic) -> Symbolic:
-        """The matrix product of matrices or vectors."""
-        if not {a.ndim, b.ndim} <= {1, 2} or (a.type, b.type) != ("float", "float"):
-            raise Untranslatable("a product of several matrices")
-        rows, columns = a.shape[:-1], b.shape[1:]
-        if math.prod(rows) * math.prod(columns) * a.shape[-1] >= _LARGE:
+        """The matrix product of matrices or vectors, or of stacks of matrices."""
+        least, most = sorted((a.ndim, b.ndim))
+        if not least or (least < _MATRIX < most) or (a.type, b.type) != ("float", "float"):
+            raise Untranslatable("a product of other things than matrices or vectors of floats")
+        stacked = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+        columns = b.shape[-1:] if b.ndim > 1 else ()
+        target = Node("float", (*stacked, *a.shape[-2:-1], *columns))
+        if most == _MATRIX and target.count * a.shape[-1] >= _LARGE:
             raise Untranslatable("a large product of matrices")
-        target = Node("float", (*rows, *columns))
         self.steps.append(Product(target, self._laid(a), self._laid(b)))
         return self.whole(target)
 
@@ -421,12 +426,11 @@ class Symbolic(Noted):
         return found(self.steps, *args, **options)
 
     def __pow__(self, exponent: Any) -> Any:
-        is_plain = type(exponent) in (int, float) and exponent != 0.0
-        if is_plain and exponent in BY_EXPONENT and self.type == "float":
-            return BY_EXPONENT[exponent](self)
-        if self.type == "float" and (is_plain or getattr(exponent, "ndim", 0)):
-            return np.power(self, exponent)
-        raise Untranslatable("a power whose exponent is not known")
+        is_number = type(exponent) is int or type(exponent) is float
+        if self.type != "float" or not (is_number or np.ndim(exponent)):
+            raise Untranslatable("a power whose exponent is not known")
+        known = BY_EXPONENT.get(exponent) if is_number else None
+        return np.power(self, exponent) if known is None else known(self)
 
 
 def _place(at: Symbolic) -> Number:

@@ -54,6 +54,22 @@ def fitting(x: Data, dtype: str) -> Data:
     return made
 
 
+def check_written(x: Any, dtype: str | None) -> None:
+    """Refuse a number that a program writes into a tensor of fewer than 64 bits and that does not
+    fit. As in PyTorch, a negative int counts as its complement in a uint8.
+
+    Raises:
+        RunError: If it does not fit; a program catches PyTorch's RuntimeError.
+    """
+    if dtype is None or dtype in _KINDS or not is_whole(dtype):
+        return
+    ends = np.iinfo(dtype)
+    least = -ends.max if ends.min == 0 and type(x) is not float else ends.min
+    if not least <= x <= ends.max:
+        message = f"{x} does not fit into {dtype}"
+        raise run_error("integer-overflow", message, raises=RuntimeError)
+
+
 def default_for(x: Data) -> str | None:
     """The default dtype for floats that a program writes, None where they have it."""
     name = QUESTION.default_dtype

@@ -78,3 +78,19 @@ def test_numbers_at_the_ends_are_pytorchs(dtype):
     ]
     assert len(found) == len(expected) + 1
     assert not wrong, "\n".join(wrong)
+
+
+WRITES = ("x.fill_({})", "x[0] = {}", "x[x > 0] = {}", "x = x.masked_fill(x > 0, {})",
+          "x = x.index_fill(0, torch.tensor([0]), {})", "x = x.scatter(0, torch.tensor([0]), {})")  # fmt: skip
+
+
+@pytest.mark.parametrize("write", WRITES)
+def test_a_number_that_does_not_fit_is_not_written(write):
+    for dtype, number, expected in (
+        ("uint8", 300, "refused"), ("uint8", -2.5, "refused"), ("uint8", -2, 254), ("int8", 128, "refused"),
+        ("int16", float("nan"), "refused"), ("int8", -128, -128), ("int32", 2.5, 2),
+    ):  # fmt: skip
+        lines = [f"x = torch.tensor([1, 2], dtype=torch.{dtype})", "try:"]
+        lines += [f"    {write.format(number)}\n    print(x[0].item())"]
+        printed = load("\n".join([*lines, "except RuntimeError:", "    print('refused')"])).run()
+        assert list(printed.printed) == [str(expected)], (dtype, number)

@@ -217,6 +217,16 @@ def _normed(
 ask_with_own_statistics = _asked({(F, "batch_norm"): _normed})
 
 
+def _cosine_loss(x: Any, y: Any, target: Any, margin: float = 0.0, reduction: str = "mean") -> Any:
+    squares = ((x * x).sum(-1) + 1e-12) * ((y * y).sum(-1) + 1e-12)
+    cosine = (x * y).sum(-1) / squares.sqrt()
+    found = torch.where(target == 1, 1 - cosine, torch.relu(cosine - margin))
+    return found if reduction == "none" else getattr(found, reduction)()
+
+
+ask_with_cosines_in_parts = _asked({(F, "cosine_embedding_loss"): _cosine_loss})
+
+
 def _log_softmax(x: Any, dim: Any = None, *_: Any, **__: Any) -> Any:
     return x - torch.logsumexp(x, dim, keepdim=True)
 

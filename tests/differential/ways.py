@@ -60,6 +60,12 @@ def ways(changed: str) -> tuple[Way, ...]:
         ("BatchNorm", "statistics changed since", by_definition.ask_with_own_statistics, same),
         ("(?i)layer_?norm", "it depends on rounding", by_pytorch.ask_with_layers_in_parts, same),
         ("(?i)log_?softmax", "it depends on rounding", by_definition.ask_with_sums_of_powers, same),
+        (
+            "cosine_embedding_loss",
+            "it depends on rounding",
+            by_definition.ask_with_cosines_in_parts,
+            same,
+        ),
         ("no_grad", "a view made under no_grad", by_pytorch.ask, cutting),
         ("no_grad", "a view made under no_grad", by_pytorch.ask, cutting_uses),
         (r"\.data", "changed through data", by_pytorch.ask, noticing),

@@ -90,9 +90,6 @@ FROM_PYTORCH = {
         and ("True" in values or "bool" in values)
         and sign.rstrip("=") in ("-", "//", "%", "**", "+")
     ),
-    "a power with the exponent True is an int": lambda sign, values, got, wanted: (
-        sign in ("**", "**=") and values.endswith(("True]", "True)"))
-    ),
     "PyTorch has no name for some nodes": lambda sign, values, got, wanted: (
         "NotImplemented" in wanted and without_nodes(got) == without_nodes(wanted)
     ),

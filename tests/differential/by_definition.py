@@ -220,7 +220,7 @@ ask_with_own_statistics = _asked({(F, "batch_norm"): _normed})
 def _cosine_loss(x: Any, y: Any, target: Any, margin: float = 0.0, reduction: str = "mean") -> Any:
     squares = ((x * x).sum(-1) + 1e-12) * ((y * y).sum(-1) + 1e-12)
     cosine = (x * y).sum(-1) / squares.sqrt()
-    found = torch.where(target == 1, 1 - cosine, torch.relu(cosine - margin))
+    found = torch.where(target == 1, 1 - cosine, (cosine - margin).clamp(min=0))
     return found if reduction == "none" else getattr(found, reduction)()
 
 

@@ -192,6 +192,7 @@ MEMBERS = frozenset(
         '_replace',
         '_support',
         '_taken',
+        '_tensors',
         '_validate_args',
         '_validate_parameters',
         '_validate_sample',

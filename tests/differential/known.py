@@ -140,6 +140,8 @@ def _but_connections(facts: Facts, others: Facts) -> Facts:
 
 def _of_values(program: Program, found: Difference) -> str | None:
     """The known difference that a difference of values is."""
+    if not (_is_one(found.gradcli) and _is_one(found.pytorch)):
+        return None
     if found.kind == "value" and _in_single(program, found):
         return "a slope in single precision"
     if found.kind == "value" and "sign(" in program.body and _where_nan_is_zero(found):
@@ -208,6 +210,8 @@ def _of_numbers(program: Program, found: Difference) -> str | None:
     inside = found.kind == "value" and re.search(r"backward\(|grad\(", program.body)
     if not inside and found.kind not in {"gradient", "jvp", "hvp", "hessian", "grad"}:
         return None
+    if not (_is_one(found.gradcli) and _is_one(found.pytorch)):
+        return None
     if same_value(*_where_numbers(found.gradcli, found.pytorch), program.rtol):
         return "nothing comes through"
     if _in_single(program, found):
@@ -254,6 +258,11 @@ def _of_constants(program: Program, ours: Facts, theirs: Facts, found: Differenc
 def _is_empty(program: Program) -> bool:
     """Whether a program is differentiated by a value without elements."""
     return any(not math.prod(shape(i.data)) for i in program.inputs if i.name in program.wrt)
+
+
+def _is_one(fact: Any) -> bool:
+    """Whether a fact is a value: no list of them, no text, and told at all."""
+    return isinstance(fact, list) and len(fact) == 3 and isinstance(fact[1], list)
 
 
 def _in_single(program: Program, found: Difference) -> bool:
@@ -325,13 +334,13 @@ def _of_rounding(program: Program, found: Difference) -> str | None:
     """The known difference that is the rounding of float32: the same program in float64 has none,
     and its numbers are as near to ours as to PyTorch's.
     """
-    if "float32" not in program.for_pytorch or not isinstance(found.gradcli, list):
+    if "float32" not in program.for_pytorch or not _is_one(found.gradcli):
         return None
     from . import by_gradcli, by_pytorch
 
     wide = program.in_float64
     ours, exact = by_gradcli.ask(wide), by_pytorch.ask(wide)
-    if not _told(wide, ours, exact) or not isinstance(exact.get(found.fact), list):
+    if not _told(wide, ours, exact) or not _is_one(exact.get(found.fact)):
         return None
     truth = exact[found.fact][2]
     our_error, their_error = (_distance(f, truth) for f in (found.gradcli, found.pytorch))

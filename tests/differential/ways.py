@@ -55,7 +55,7 @@ def ways(changed: str) -> tuple[Way, ...]:
             by_pytorch.ask_with_powers_by_logarithms,
             same,
         ),
-        (r"\] = |= |_\(", "a view taken for a leaf", by_pytorch.ask, looking),
+        (r"\] = |= |_\(|retain_grad", "a view taken for a leaf", by_pytorch.ask, looking),
         (r"\] = |= |_\(", "a view taken for a leaf", by_pytorch.ask_on_copies, looking),
         ("BatchNorm", "statistics changed since", by_definition.ask_with_own_statistics, same),
         ("(?i)layer_?norm", "it depends on rounding", by_pytorch.ask_with_layers_in_parts, same),
@@ -148,7 +148,7 @@ def _changed(statement: ast.stmt) -> str | None:
         case ast.AugAssign(target=target):
             pass
         case ast.Expr(value=ast.Call(func=ast.Attribute(attr=method, value=target))) if (
-            method.endswith("_") and not method.startswith("_")
+            method == "retain_grad" or (method.endswith("_") and not method.startswith("_"))
         ):
             pass
         case _:

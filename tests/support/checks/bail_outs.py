@@ -6,7 +6,7 @@ import ast
 import sys
 import tomllib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -56,12 +56,14 @@ def errors() -> frozenset[str]:
     return frozenset(found)
 
 
+@cache
 def bail_outs() -> list[Place]:
     """Every call that makes such an error, or code that raises one."""
     names = errors()
-    return _places(lambda tree: _giving_up(tree, names))
+    return _places(lambda tree: (pair for node in tree for pair in _giving_up(node, names)))
 
 
+@cache
 def keyed_caches() -> list[Place]:
     """Every cached function, and every store into a dictionary of an object or module by a key that
     the same function looks up.
@@ -75,25 +77,29 @@ def table() -> dict[str, dict[str, str]]:
 
 
 def _places(find) -> list[Place]:
+    """The places of the finds among the nodes of each file, in the order of its text."""
     found = []
     for file, text in texts().items():
+        tree = nodes(text)
+        scopes = [node for node in tree if isinstance(node, (*FUNCTIONS, ast.ClassDef))]
         counts: Counter[str] = Counter()
-        for function, says, node in _within(ast.parse(text), "", find):
-            name = f"{file}: {function}: {says}"
+        for says, node in sorted(find(tree), key=lambda pair: _start(pair[1])):
+            around = ".".join(s.name for s in scopes if s is not node and _holds(s, node))
+            name = f"{file}: {around}: {says}"
             counts[name] += 1
             number = f" ({counts[name]})" if counts[name] > 1 else ""
             found.append(Place(name + number, file, range(node.lineno, node.end_lineno + 1)))
     return found
 
 
-def _within(node: ast.AST, at: str, find) -> Iterator[tuple[str, str, ast.AST]]:
-    """The finds in a tree, each with the name of the enclosing function."""
-    for says, found in find(node):
-        yield at, says, found
-    for child in ast.iter_child_nodes(node):
-        inner = (*FUNCTIONS, ast.ClassDef)
-        name = f"{at}.{child.name}".strip(".") if isinstance(child, inner) else at
-        yield from _within(child, name, find)
+def _start(node: ast.AST) -> tuple[int, int]:
+    return node.lineno, node.col_offset
+
+
+def _holds(scope: ast.AST, node: ast.AST) -> bool:
+    """True if a function or class holds a node."""
+    end = node.end_lineno, node.end_col_offset
+    return _start(scope) <= _start(node) and end <= (scope.end_lineno, scope.end_col_offset)
 
 
 def _giving_up(node: ast.AST, names: frozenset[str]) -> Iterator[tuple[str, ast.AST]]:
@@ -118,19 +124,28 @@ def _text(node: ast.AST | None) -> str:
     return f"{{{ast.unparse(node)}}}" if node is not None else ""
 
 
-def _keyed(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
-    if not isinstance(node, FUNCTIONS):
-        return
-    given = [a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
-    for decorator in node.decorator_list:
-        made = decorator.func if isinstance(decorator, ast.Call) else decorator
-        if isinstance(made, ast.Name) and made.id in ("cache", "lru_cache") and given:
-            yield f"{node.name}({', '.join(given)})", node.body[-1]
-    local = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and _is_store(n)} | {*given}
-    looked = {pair for n in ast.walk(node) for pair in _looked_up(n)}
-    for n in ast.walk(node):
-        for target in n.targets if isinstance(n, ast.Assign) else ():
-            if isinstance(target, ast.Subscript):
+def _keyed(tree: Sequence[ast.AST]) -> Iterator[tuple[str, ast.AST]]:
+    stores = [
+        (target, n)
+        for n in tree
+        if isinstance(n, ast.Assign)
+        for target in n.targets
+        if isinstance(target, ast.Subscript)
+    ]
+    for node in tree:
+        if not isinstance(node, FUNCTIONS):
+            continue
+        given = [a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
+        for decorator in node.decorator_list:
+            made = decorator.func if isinstance(decorator, ast.Call) else decorator
+            if isinstance(made, ast.Name) and made.id in ("cache", "lru_cache") and given:
+                yield f"{node.name}({', '.join(given)})", node.body[-1]
+        inside = [(target, n) for target, n in stores if _holds(node, n)]
+        if inside:
+            parts = [*ast.walk(node)]
+            local = {n.id for n in parts if isinstance(n, ast.Name) and _is_store(n)} | {*given}
+            looked = {pair for n in parts for pair in _looked_up(n)}
+            for target, n in inside:
                 kept, key = ast.unparse(target.value), ast.unparse(target.slice)
                 if (kept, key) in looked and kept not in local:
                     yield f"{kept}[{key}]", n

@@ -255,7 +255,8 @@ PROGRAMS = {
     ),
     "it becomes too large a program": (
         "grad",
-        "def f(a, d):\n    return a if d == 0 else f(sin(a), d - 1) + f(cos(a), d - 1)\nf(x, 18)",
+        "def f(a, d):\n    return a if d == 0 else f(a, d - 1) + f("
+        f"{'a * ' * 100}a, d - 1)\nf(x, 9)",
     ),
     "`.k` is not there": (
         "grad",

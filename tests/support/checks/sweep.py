@@ -27,9 +27,14 @@ from gradcli.engine.builtins.names import modules
 from gradcli.engine.run.language.names import Builtins
 from gradcli.engine.run.language.operators import OPS
 from gradcli.errors import GradError, LimitError, ProgramError
+from gradcli.grammar.meaning.check import check
+from gradcli.grammar.meaning.lower import lower
+from gradcli.grammar.meaning.names import analyse
+from gradcli.grammar.syntax import ast
+from gradcli.grammar.syntax.parser import parse
 from gradcli.made.library_index import FILES
 from gradcli.program import Limits, Options, Program, check_source, load_source
-from gradcli.source import Source
+from gradcli.source import Source, Span
 
 KINDS = {
     "an int": "2",
@@ -113,6 +118,8 @@ def done(form, a, b, way):
         with no_grad():
             return form(a, b)
     return jacobian(lambda v: form(v, b), a)
+def added(form):
+    forms.append(form)
 makers = [%s]
 forms = []
 """
@@ -129,7 +136,7 @@ for k, f, i, j, way in picks.tolist():
 
 _LIMITS = Limits(10**6, 20.0, 64 * 2**20)
 _OPTIONS = Options(limits=_LIMITS, compile="never", explain=False, seed=1)
-_BATCH = 24  # callees in one program
+_BATCH = 96  # callees in one program
 
 
 class Callee(NamedTuple):
@@ -376,28 +383,46 @@ def _last(printed: Sequence[str]) -> int:
 
 def _program(forms: list[str]) -> tuple[Program, list[str]]:
     """A program that makes calls of these forms, and those that it has: the others are refused
-    before a run.
+    before a run. It is parsed and checked once, and lowered without them.
     """
     head = HEAD % ", ".join(f"lambda: {value}" for value in KINDS.values())
     head = f"input picks: int[n, 5]\n{_imports()}{head}"
-    while True:
-        written = [f"def call(a, b):\n    {_body(f, '    ')}\nforms.append(call)\n" for f in forms]
-        ends = [*accumulate(map(len, written), initial=len(head))]
-        try:
-            return load_source(Source("p", f"{head}{''.join(written)}{LOOP}")), forms
-        except ProgramError as error:
-            spans = [found.span.start for found in error.diagnostics if found.span is not None]
-            refused = {bisect_right(ends, start) - 1 for start in spans}
-            if not refused & {*range(len(forms))}:
-                raise
-            forms = [form for k, form in enumerate(forms) if k not in refused]
+    written = [*map(_written, forms)]
+    ends = [*accumulate(map(len, written), initial=len(head))]
+    source, builtins = Source("p", f"{head}{''.join(written)}{LOOP}"), Builtins()
+
+    def form_at(span: Span) -> int:
+        return bisect_right(ends, span.start) - 1
+
+    try:
+        module = parse(source)
+    except ProgramError as error:
+        unread = {form_at(found.span) for found in error.diagnostics}
+        return _program([form for k, form in enumerate(forms) if k not in unread])
+    found = check(module, source, builtins, frozenset())
+    refused = {form_at(fault.span) for fault in found if fault.severity == "error"}
+    kept = tuple(part for part in module.body if form_at(part.span) not in refused)
+    module = ast.Module(module.span, kept)
+    program = lower(module, analyse(module, builtins, frozenset()), source)
+    return Program(source, program), [f for k, f in enumerate(forms) if k not in refused]
+
+
+def _written(form: str) -> str:
+    """A statement that adds a form to those of the program."""
+    if _is_statement(form):
+        return f"@added\ndef call(a, b):\n    {_body(form, '    ')}\n"
+    return f"forms.append(lambda a, b: {form})\n"
 
 
 def _body(form: str, indent: str) -> str:
     """A form as the statements of a function, or of a program."""
-    statement = "\n" in form or form.startswith(("del ", "raise ", "assert ")) or " = " in form
-    text = form if statement else f"return {form}" if indent else form
+    text = form if _is_statement(form) else f"return {form}" if indent else form
     return text.replace("\n", f"\n{indent}") if indent else text.replace("return ", "")
+
+
+def _is_statement(form: str) -> bool:
+    """True if a form is no expression."""
+    return "\n" in form or form.startswith(("del ", "raise ", "assert ")) or " = " in form
 
 
 # programs -----------------------------------------------------------------------------------------

@@ -68,6 +68,31 @@ def test_what_is_exact():
     assert not wrong, wrong[:5]
 
 
+def test_what_is_exact_is_so_to_the_last_bit_of_many_numbers():
+    """A value that is rounded otherwise differs in a few of ten thousand cases."""
+    numbers, count = np.random.default_rng(0), 20_000
+    truths = (ops.logical_and, ops.logical_or, ops.logical_not)
+    wrong = []
+    for name in EXACT:
+        op = ops[name]
+        columns = [
+            *(numbers.normal(size=(len(op.args), count)) * 10.0 ** numbers.uniform(-4, 4, count))
+        ]
+        columns = [
+            x > 0 if op in truths or (op is ops.where and not k) else x
+            for k, x in enumerate(columns)
+        ]
+        if op is ops.pow:
+            columns[1] = np.full(count, 2.0)
+        with np.errstate(all="ignore"):
+            found = op.value.array(*([columns[0], 2.0] if op is ops.pow else columns))
+        one = [*map(op.value.number, *(column.tolist() for column in columns))]
+        same = (found == one) | (np.isnan(found) & np.isnan(one))
+        differ = np.flatnonzero(~same)
+        wrong += [(name, [c[k] for c in columns], one[k], found[k]) for k in differ[:1]]
+    assert not wrong
+
+
 @pytest.mark.parametrize("count", [*range(1, 20), 31, 64, 100, 128])
 def test_the_order_of_a_sum(count):
     rng = random.Random(count)

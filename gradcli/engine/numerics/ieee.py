@@ -155,10 +155,17 @@ def sign(x: Num) -> Num:
     return (x > 0) - (x < 0)
 
 
+def raising_power(x: Num, y: Num) -> float:
+    """A power that is a float; it raises where C's `pow` has an error. The square of a float is a
+    product, as in an array and in PyTorch: `pow` has another last bit in 8 of 10,000 cases.
+    """
+    return x * x if y == 2 and type(x) is float else _pow(x, y)
+
+
 def power(x: Num, y: Num) -> Num:
     if type(x) is float or type(y) is float or y < 0:
         try:
-            return _pow(x, y)
+            return raising_power(x, y)
         except OverflowError:
             return -inf if x < 0 and y % 2 == 1 else inf
         except ValueError:
@@ -500,7 +507,7 @@ LARGEST = 1.7976931348623157e308
 """The largest finite double."""
 
 RAISING: dict[Function, Function] = {
-    power: _pow,
+    power: raising_power,
     sqrt: _sqrt,
     exp: _exp,
     exp2: math.exp2,

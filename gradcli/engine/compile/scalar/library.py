@@ -7,6 +7,7 @@ from __future__ import annotations
 import builtins
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from gradcli.engine.compile.scalar.builder import CARRIERS, Builder, Number
@@ -92,6 +93,19 @@ def _power(b: Builder, x: Number, y: Number) -> Number:
     pole = b.put("bool_and", zero, below)
     b.fail(b.put("bool_and", pole, finite), DOMAIN)
     return _watched(b, b.library("pow", x.value, y.value), [x.value, y.value])
+
+
+def _power_of_floats(b: Builder, x: Number, y: Number) -> Number | None:
+    """`ieee.power` of a float to a float or to a known number: the square is a product."""
+    known = y.value if isinstance(y.value, (int, float)) else None
+    if x.type != "float" or (known is None and y.type != "float"):
+        return None
+    square = partial(b.number, "float", "float_mul", x.value, x.value)
+    if known is not None:
+        return square() if known == 2 else Number(b.library("pow", x.value, float(known)), "float")
+    is_two = b.put("float_eq", y.value, 2.0)
+    found = b.library("pow", x.value, y.value)
+    return b.number("float", "float_select", is_two, square().value, found)
 
 
 def _logarithm(name: str, least: float) -> Native:
@@ -260,7 +274,7 @@ _NATIVE: dict[Any, Native] = {
     **{function: _watchful(function.__name__) for function in _WATCHED},
     **{function: _of_numbers(function.__name__) for function in _AS_IN_C},
     **{function: _of_c(function.__name__) for function in _OF_FLOATS_AS_IN_C},
-    ieee.power: _of_c("pow"),
+    ieee.power: _power_of_floats,
     ieee.sqrt: _any_square_root,
     ieee.div: _quotient,
     ieee.reciprocal: _reciprocal,

@@ -85,6 +85,11 @@ class Derivatives(Group):
             symmetric, so that the gradient is symmetric; or the name of the parameter that asks for
             that.
         scales: the rules multiply the cotangent by values that they read, as by an infinite slope.
+        finite_in_pytorch: `finite_in_pytorch(*args)` marks the elements at which PyTorch's formula
+            gives the first argument a number, though the slope is infinite or not defined; None if
+            there are none. Of an element-wise op alone.
+        nan_in_pytorch: `nan_in_pytorch(*args)` marks the elements at which PyTorch's formula gives
+            nan, and the rules a number. Likewise.
     """
 
     partials: tuple[Partial | None, ...] | None = None
@@ -95,6 +100,8 @@ class Derivatives(Group):
     flat: bool = False
     ties: bool = False
     triangle: bool | str = False
+    finite_in_pytorch: Function | None = None
+    nan_in_pytorch: Function | None = None
 
     def __init__(self, given: Mapping[str, Any], reads: bool) -> None:
         super().__init__(given)

@@ -273,6 +273,7 @@ pow_: Op = elementwise(
     array=exact.power,
     dtype=_power_dtype,
     partials=(_power_base, _power_exponent),
+    finite_in_pytorch=lambda x, y: y == 0,
     saves=("input", "exponent"),
     node=_power_node,
     samples=points.powers,
@@ -451,6 +452,7 @@ hypot: Op = by_numpy(
     "are 0, the middle of the subdifferential, where PyTorch has nan.",
     source="chain rule",
     partials=(lambda out, x, y: ops.leg(x, y), lambda out, x, y: ops.leg(y, x)),
+    nan_in_pytorch=lambda x, y: (x == 0) & (y == 0),
     samples=lambda: (
         sample(3.0, -4.0),
         sample(3.0, 0.0),

@@ -112,6 +112,7 @@ log: Op = by_numpy(
     "where the value is, where PyTorch has 1 / input.",
     source="DLMF 4.2.18",
     partials=(lambda out, x: _one_over(x),),
+    finite_in_pytorch=lambda x: x < 0,
     samples=points.positive,
     known=lambda: (
         known(0.0, grad=(INF,)),
@@ -125,6 +126,7 @@ log2: Op = by_numpy(
     ieee.log2,
     doc="Logarithm of input to the base 2. Its derivative is 1 / (input log(2)).",
     partials=(lambda out, x: ops.div(_one_over(x), ieee.LN2),),
+    finite_in_pytorch=lambda x: x < 0,
     samples=points.positive,
     known=lambda: (known(0.0, grad=(INF,)), known(-1.0, grad=(NAN,))),
 )
@@ -134,6 +136,7 @@ log10: Op = by_numpy(
     ieee.log10,
     doc="Logarithm of input to the base 10. Its derivative is 1 / (input log(10)).",
     partials=(lambda out, x: ops.div(_one_over(x), ieee.LN10),),
+    finite_in_pytorch=lambda x: x < 0,
     samples=points.positive,
     known=lambda: (known(0.0, grad=(INF,)), known(-1.0, grad=(NAN,))),
 )
@@ -143,6 +146,7 @@ log1p: Op = by_numpy(
     ieee.log1p,
     doc="log(1 + input), exact for small input. Its derivative is 1 / (1 + input).",
     partials=(lambda out, x: _one_over(ops.add(x, 1.0)),),
+    finite_in_pytorch=lambda x: x < -1,
     samples=lambda: (*points.positive(), sample(0.0), sample([-0.5, 1e-9])),
     known=lambda: (known(-1.0, grad=(INF,)), known(-2.0, grad=(NAN,)), known(0.0, grad=(1.0,))),
 )
@@ -200,6 +204,7 @@ xlogy: Op = elementwise(
         lambda out, x, y: ops.where(ops.logical_and(ops.eq(x, 0), ops.le(y, 0)), 0.0, log(y)),
         lambda out, x, y: ops.div(x, y),
     ),
+    finite_in_pytorch=lambda x, y: ~np.isnan(y),  # its cotangent of x is xlogy(g, y)
     saves=("input", "other"),
     node=of_pair("XlogyBackward"),
     samples=points.weights,
@@ -220,6 +225,7 @@ xlog1py: Op = elementwise(
         lambda out, x, y: ops.where(ops.logical_and(ops.eq(x, 0), ops.le(y, -1)), 0.0, log1p(y)),
         lambda out, x, y: ops.div(x, ops.add(y, 1.0)),
     ),
+    finite_in_pytorch=lambda x, y: ~np.isnan(y),  # as above
     saves=("input", "other"),
     inplace=False,
     samples=points.weights,

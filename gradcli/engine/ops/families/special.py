@@ -165,6 +165,7 @@ digamma: Op = in_pieces(
     "below 0 the error is that of one rounding of input.",
     source="DLMF 5.2.2, 5.11.2; below 0 DLMF 5.5.4",
     partials=(lambda out, x: ops.polygamma_of(x, n=1),),
+    finite_in_pytorch=lambda x: x < 0,
     samples=points.off_whole,
     known=lambda: (
         known(0.0, grad=(INF,)),

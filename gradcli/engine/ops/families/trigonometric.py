@@ -192,6 +192,7 @@ acosh: Op = by_numpy(
     "at 1.",
     source="DLMF 4.38.10",
     partials=(lambda out, x: ops.mul(ops.rsqrt(ops.sub(x, 1.0)), ops.rsqrt(ops.add(x, 1.0))),),
+    finite_in_pytorch=lambda x: x < -1,
     samples=lambda: (
         sample(1.5),
         sample(20.0),
@@ -214,6 +215,7 @@ atanh: Op = by_numpy(
     "1 / (1 - input ** 2) is inf at -1 and 1.",
     source="DLMF 4.38.11",
     partials=(lambda out, x: ops.square(_root(x)),),
+    finite_in_pytorch=lambda x: abs(x) > 1,
     samples=points.below_one,
     known=lambda: (known(1.0, grad=(INF,)), known(-1.0, grad=(INF,)), known(2.0, grad=(NAN,))),
 )

@@ -131,6 +131,28 @@ class Shown(Answer):
         text = self.drawn("human")
         return repr(self) if text is None else text
 
+    def to_json(self) -> str:
+        """The JSON that the command prints."""
+        text = self.drawn("json")
+        assert text is not None, "a program has given this answer"
+        return text
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields by name, with arrays and tuples as lists."""
+        found: dict[str, Any] = _plain(self)
+        return found
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, (Result, Diagnostic)):
+        fields = ("code", "message") if isinstance(value, Diagnostic) else value._fields
+        return {name: _plain(getattr(value, name)) for name in fields}
+    if isinstance(value, dict):
+        return {name: _plain(part) for name, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(part) for part in value]
+    return value.tolist() if hasattr(value, "tolist") else value
+
 
 Shown._fields = ()  # `_draw` is not a field
 

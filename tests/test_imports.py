@@ -44,7 +44,7 @@ MAY_IMPORT = {
     "engine.static": {*_PLAIN, "ir", *ENGINE[:6]},
     "engine.compile": {*_PLAIN, "ir", "limits", *ENGINE[:6], "engine.static"},
     "formats": {*_PLAIN, "results", "views"},
-    "questions": {*_PLAIN, "ir", "limits", "results", "views", "render", *ENGINE},
+    "questions": {*_PLAIN, "ir", "limits", "results", "views", "render", "formats", *ENGINE},
     "program": {*_PLAIN, "ir", "limits", "results", "grammar", "questions", *ENGINE},
     "library_programs": {"ir", "grammar", "record", "source", "engine.run"},
     "make": {"grammar", "engine.ops", "engine.compile", "library_programs"},

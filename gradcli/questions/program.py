@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gradcli.engine.run.execution.inputs import Given, check_names
+from gradcli.errors import Diagnostic, UsageError
 from gradcli.ir import program as ir
 from gradcli.questions.asked.limited import Limited
 from gradcli.questions.asked.loaded import Loaded
@@ -485,6 +486,42 @@ class Program:
 
         return Many(code, about, self._limited)
 
+    def rows(
+        self,
+        table: Any,
+        question: str = "run",
+        inputs: Mapping[str, Any] | None = None,
+        *,
+        options: Options | None = None,
+        **asked: Any,
+    ) -> Any:
+        """The answers to a question at every row of a table, as a table of the same kind. Compiled
+        code gives them as far as it can.
+
+        Args:
+            table: A data frame of pandas or Polars, an Arrow table, arrays by name, or the path of
+                a file with columns. Columns that are no inputs are ignored.
+            question: A method that answers with values by name: "run", "grad", "jvp", "vjp",
+                "jacobian", "hessian" or "hvp".
+            inputs: Values that are the same for all rows.
+            options: How to run.
+            **asked: What else the method is asked, such as `wrt="k"`.
+
+        Returns:
+            The columns of the command's CSV, such as `result` and `grad.k`, one row for each of the
+            table, in a table of its kind. Of a file arrays by name.
+
+        Raises:
+            GradError: As of the question at the first row that fails, whose number is in a note; or
+                if no column is an input.
+        """
+        from gradcli.questions.table import Asked, answered
+
+        if _question(question, False) is None:
+            message = f"`{question}` is no question for rows"
+            raise UsageError(Diagnostic("usage", message, help=f"take {', '.join(_ROWS)}"))
+        return answered(Asked(self, question, inputs or {}, options or Options(), asked), table)
+
     def _ask(self, question: Callable[[Loaded, Request], Result], asked: Request) -> Result:
         """The answer within the limits, by code where that pays."""
 
@@ -509,9 +546,18 @@ class Program:
 
 
 def _drawn(result: Shown, form: str) -> str:
-    from gradcli.render.looks import text
+    from gradcli.render.looks import USUAL, text
 
-    return text(result, form)
+    if form != "json":
+        return text(result, form)
+    from gradcli.formats.texts.json_text import json_object
+    from gradcli.formats.writers.forms import parts_of
+
+    return json_object(parts_of(result.view, result, USUAL).json())
+
+
+_ROWS = ("run", "grad", "vjp", "jvp", "jacobian", "hessian", "hvp")
+"""The questions whose answers are values by name."""
 
 
 def _question(name: str, diagonal: bool) -> Callable[[Loaded, Request], Any] | None:

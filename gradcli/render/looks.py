@@ -28,7 +28,7 @@ def drawn(result: Any, views: Sequence[str], form: str, look: Look) -> Drawn:
     return first
 
 
-_USUAL = Look(
+USUAL = Look(
     precision=6,
     width=100,
     terminal=100,
@@ -40,11 +40,12 @@ _USUAL = Look(
     diagnostics="full",
     source=None,
 )
+"""The settings of a command without options."""
 
 
 def text(result: Shown, form: str) -> str:
     """The text of a result that a command without options prints, without its final line end."""
-    found = drawn(result, [result.view], form, _USUAL)
+    found = drawn(result, [result.view], form, USUAL)
     return (plain_text(found) if isinstance(found, list) else str(found)).removesuffix("\n")
 
 

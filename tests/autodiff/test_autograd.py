@@ -296,3 +296,37 @@ def test_a_changed_value_names_both_places():
             (text[a.span.start : a.span.end], a.text) for a in caught.value.diagnostics[0].labels
         ]
         assert labels == [("y * y", "MulBackward0 saved it here"), ("y += 1", "it is changed here")]
+
+
+SAVES = (  # what `forward` does with its argument `u`, that saves what its result shows
+    "ctx.save_for_backward(u); return u",
+    "ctx.save_for_backward(u); return u.view(-1)",
+    "ctx.save_for_backward(u); return u.detach()",
+    "v = u * 1; ctx.save_for_backward(v); return v",
+    "v = u * 1; ctx.save_for_backward(v); return v.view(-1)",
+    "v = u * 1; ctx.save_for_backward(v.view(-1)); return v",
+    "v = u * 1; ctx.save_for_backward(v); return v, u * 2",
+)
+
+
+@pytest.mark.parametrize("forward", SAVES)
+@pytest.mark.parametrize(
+    "change", ["t.mul_(5)", "t.detach().mul_(5)", "with torch.no_grad(): t.add_(1)", "t[0] = 4.0"]
+)
+def test_a_result_that_shows_what_is_saved_must_not_change(forward, change):
+    lines = [
+        "class Own(torch.autograd.Function):",
+        "    @staticmethod",
+        f"    def forward(ctx, u): {forward}",
+        "    @staticmethod",
+        "    def backward(ctx, g, *_): return g * ctx.saved_tensors[0]",
+        "z = torch.tensor([1.7, -1.5], requires_grad=True)",
+        "t = Own.apply(z * 2)",
+        "t = t[0] if isinstance(t, tuple) else t",
+        change,
+        "t.sum().backward()",
+    ]
+    with pytest.raises(GradError) as refused:
+        load("\n".join(lines)).run()
+    assert refused.value.diagnostics[0].code == "changed-in-place"
+    load("\n".join([*lines[:-2], lines[-1]])).run()

@@ -195,6 +195,16 @@ ask_with_moments = _asked(_MOMENTS)
 ask_by_definition = _asked({**_SLOPES, **_CHOSEN, **_SIGNS, **_LIMITS, **_SCALED, **_MOMENTS})
 
 
+_FAR = 700.0  # where exp is still finite
+_softplus = F.softplus
+
+
+def _softened(x: Any, beta: float = 1, threshold: Any = None) -> Any:
+    """`softplus` that becomes the argument itself only where it is that to all digits."""
+    return _softplus(x, beta, _FAR if threshold is None else threshold)
+
+
+ask_with_softplus_to_all_digits = _asked({(F, "softplus"): _softened})
 _batch_norm = F.batch_norm
 
 

@@ -61,6 +61,12 @@ def ways(changed: str) -> tuple[Way, ...]:
         ("(?i)layer_?norm", "it depends on rounding", by_pytorch.ask_with_layers_in_parts, same),
         ("(?i)log_?softmax", "it depends on rounding", by_definition.ask_with_sums_of_powers, same),
         (
+            "softplus",
+            "the threshold of softplus",
+            by_definition.ask_with_softplus_to_all_digits,
+            same,
+        ),
+        (
             "cosine_embedding_loss",
             "it depends on rounding",
             by_definition.ask_with_cosines_in_parts,

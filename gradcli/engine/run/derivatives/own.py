@@ -12,7 +12,14 @@ from gradcli.engine.run.code.functions import PARAMETERS, RESULT, called, misfit
 from gradcli.engine.run.code.naming import kind_of
 from gradcli.engine.run.session.state import Session
 from gradcli.engine.tape.graph import GONE, Node, Site, Watchpoint, whole
-from gradcli.engine.tape.tensor import Number, Tensor, node_of, shows_another, version_of
+from gradcli.engine.tape.tensor import (
+    Number,
+    Tensor,
+    node_of,
+    shared,
+    shows_another,
+    version_of,
+)
 from gradcli.engine.values.carrier import Like, data_of, like_of
 from gradcli.engine.values.data import NUMBERS, Data, is_floating, np, shape_of
 from gradcli.errors import GradError, RunError, counted, run_error
@@ -278,6 +285,7 @@ class OwnFunction:
         once = {
             id(value): value if id(value) in dirty else _result(value, numeric) for value in outs
         }  # a value that is returned twice is one result
+        _watch(outs, once, [a for a in context.saved or () if isinstance(a, Tensor)])
         results = [once[id(value)] for value in outs]
         node = None
         if session.recording and any(n is not None for n in nodes):
@@ -538,6 +546,18 @@ def _result(value: Any, numeric: bool) -> Any:
     if type(value) in NUMBERS or type(value) is Number:
         return Number(data_of(value)) if numeric else data_of(value)
     return Tensor(data_of(value)) if isinstance(value, Tensor) else value
+
+
+def _watch(values: Sequence[Any], results: Mapping[int, Any], saved: Sequence[Tensor]) -> None:
+    """Let changes in place of a result count as changes of the saved values whose memory it shares.
+    `results` are those of the values that `forward` returned, by their identity.
+    """
+    for value in values:
+        result = results[id(value)]
+        if result is value or type(result) is not Tensor:
+            continue
+        if any(a is value or (a.version is not None and a.version is value.version) for a in saved):
+            result.version = shared(value)
 
 
 def _like(value: Any) -> Like:

@@ -86,7 +86,7 @@ dict_: Op = python_host(
 def _reversed(session: Any, sequence: Any) -> Iterator[Any]:
     if isinstance(sequence, Iterator) or type(sequence) is set:
         raise run_error("wrong-type", f"{describe(sequence)} has no order to turn round")
-    return iter(session.items(sequence)[::-1])
+    return iter((sequence if type(sequence) is range else session.items(sequence))[::-1])
 
 
 reversed_: Op = python_host(
@@ -194,6 +194,11 @@ def _is_gone_through(value: Any) -> bool:
     return value is not None and not isinstance(value, Tensor) and type(value) not in NUMBERS
 
 
+def _ends(items: range) -> list[int]:
+    """The first and the last item of a range, which have its least and its largest."""
+    return [items[0], items[-1]] if items else []
+
+
 def _python_s(op: Any, largest: bool) -> Op:
     """Python's own `max` or `min`, which of a tensor or several is PyTorch's."""
     name = op.name
@@ -202,7 +207,8 @@ def _python_s(op: Any, largest: bool) -> Op:
         if len(values) == 2 and key is None and NUMBERS.issuperset(map(type, values)):
             return ops[f"{name}imum"].value.number(*values)  # the step of a scalar loop
         if len(values) == 1 and dim is None and (key is not None or _is_gone_through(values[0])):
-            among = session.items(values[0])
+            of_ends = type(values[0]) is range and key is None
+            among = _ends(values[0]) if of_ends else session.items(values[0])
             if not among and default is None:
                 help = "`default=` says what it is"
                 said = ValueError(f"{name}() arg is an empty sequence")
@@ -234,6 +240,7 @@ def _python_s(op: Any, largest: bool) -> Op:
         params={"dim": None, "keepdim": False, "key": None, "default": None},
         keeps=True,
         gathers=True,
+        by_ends=True,
         doc=f"`{name}` without `torch.`: for a list, tuple or the like it is Python's. It compares "
         "the items, or the results of `key` for them, and gives `default` if there are none.",
     )
@@ -251,6 +258,8 @@ def _of_truths(op: Any, stop: bool) -> Op:
         if not _is_gone_through(iterable):
             args = session.operands(op, [iterable])
             return session.do(op, args, op.params)
+        if type(iterable) is range:  # one item at most is zero
+            return any(iterable[:2]) if stop else 0 not in iterable
         for item in session.iterate(iterable):
             if truth(item) is stop:
                 return stop

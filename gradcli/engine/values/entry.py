@@ -240,6 +240,7 @@ class Host(Group):
             `on_items(session, items, params, site)`; returns None if they must become a tensor.
         gathers: consumes all of an iterator before anything else, so that a list may
             replace a generator.
+        by_ends: gathers, but takes no time that grows with the items of a range.
         any_name: takes arguments by any name, as the dictionary `named`.
         keeps: its arguments, or its result for them, may be used later on; true by default if it
             makes the derivative of a function.
@@ -256,6 +257,7 @@ class Host(Group):
     traced: Function | None = None
     on_items: Function | None = None
     gathers: bool = False
+    by_ends: bool = False
     any_name: bool = False
     keeps: bool = False
     pure: bool = True

@@ -61,6 +61,7 @@ PROGRAMS = {
     "`sum` of a value that is not a number": ("run", "sum(enumerate([x]))"),
     "`in` of a value known only at run time": ("grad", "x if x in v else b"),
     "`in` of a value of too many items": ("grad", "x * 2 if x in range(10**6) else b"),
+    "`list` of too many items": ("grad", "list(range(10**12))[0] * x"),
     "a value has too many items": ("grad", "k = [1, 2] * 10**6\nx"),
     "a function goes through too many items": ("grad", "x * len(list(zip(range(10**6), [x])))"),
     "`min` of what is gone through": ("grad", "min([x, b, n]) * b"),

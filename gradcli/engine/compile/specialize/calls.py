@@ -16,6 +16,7 @@ from gradcli.engine.compile.specialize.tracing.dynamic_text import Texts
 from gradcli.engine.compile.specialize.tracing.liveness import Liveness
 from gradcli.engine.compile.specialize.tracing.trace import Trace
 from gradcli.engine.compile.specialize.tracing.values import (
+    MOST_ITEMS,
     Cell,
     Closure,
     Conflict,
@@ -154,6 +155,7 @@ class Calls:
     def apply(self, op: Op, named: Mapping[str, Any], arguments: ir.Named) -> Any:
         """Apply a built-in to arguments bound to parameter names."""
         if op.host.pure and op.host.transform is None and all(map(is_known, named.values())):
+            self._check_short(op, named.values())
             function = call.bound(op, arguments, Site(self._trace.span, ""))
             found = self._known(function, *named.values())
             if not isinstance(found, Iterator):
@@ -167,6 +169,7 @@ class Calls:
             and op.host.transform is None
             and all(map(is_known, (*args, *keywords.values())))
         ):
+            self._check_short(op, args)
             function = call.by_name(op, Site(self._trace.span, ""))
             found = self._known(function, *args, **keywords)
             if not isinstance(found, Iterator):
@@ -174,6 +177,13 @@ class Calls:
         return self._bound_op(
             op, lambda: (bind_host if op.host.call is not None else bind)(op, args, keywords)
         )
+
+    def _check_short(self, op: Op, values: Iterable[Any]) -> None:
+        """Refuse to go through a long range while code is made."""
+        if not op.host.gathers or op.host.by_ends:
+            return
+        if any(type(value) is range and value[MOST_ITEMS:] for value in values):
+            raise self._trace.refused(f"`{op.name}` of too many items")
 
     def _known(self, function: Callable[..., Any], *args: Any, **keywords: Any) -> Any:
         """The interpreter's result for known arguments."""

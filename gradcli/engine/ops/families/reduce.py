@@ -24,7 +24,7 @@ from gradcli.engine.ops.promotion import floating, summed, truth
 from gradcli.engine.ops.statics import UNSURE, Statics
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.conversion import converted
-from gradcli.engine.values.data import Data, np
+from gradcli.engine.values.data import INT64_MAX, Data, np
 from gradcli.engine.values.dtypes import dtype_name, floating_name
 from gradcli.engine.values.objects import Object
 from gradcli.engine.values.sizes import Shape, axes, flag, number, reduced
@@ -90,6 +90,8 @@ def _items_added(session: Any, items: Any, params: Any, site: Any) -> Any:
 def _added(session: Any, items: Any, start: Any, site: Any = None) -> Any:
     """The items added to a start, one after the other."""
     total = start
+    if type(items) is range and type(start) is int:
+        items = _in_one(items, start)
     one_by_one = isinstance(items, (range, Iterator)) and not isinstance(items, Object)
     for item in items if one_by_one else session.items(items):  # ranges and iterators may be long
         if type(total) is type(item) and isinstance(item, (list, tuple)):
@@ -100,6 +102,16 @@ def _added(session: Any, items: Any, start: Any, site: Any = None) -> Any:
             args = session.operands(ops.add, [total, item], site)
             total = session.do(ops.add, args, ops.add.params, site)
     return total
+
+
+def _in_one(items: range, start: int) -> Any:
+    """The sum of a range as its only item, if no sum on the way can be beyond 64 bits."""
+    if not items:
+        return items
+    count = (items[-1] - items[0]) // items.step + 1
+    if abs(start) + count * max(abs(items[0]), abs(items[-1])) > INT64_MAX:
+        return items
+    return [count * (items[0] + items[-1]) // 2]
 
 
 def _by_classes(x: Any, y: Any) -> Any:
@@ -123,6 +135,7 @@ sum_: Op = op(
     "sum",
     on_items=_items_added,
     gathers=True,
+    by_ends=True,
     params={**DIMS, "dtype": None},
     doc="Sum of the elements, or of those along the dimensions `dim`. Ints and bools give an int. "
     "The items of a list, tuple or range are added up, as by Python; a list of lists is a tensor.",
@@ -172,6 +185,7 @@ builtins_sum: Op = host(
     "builtins_sum",
     _sum_from,
     gathers=True,
+    by_ends=True,
     args=("input", "start"),
     infer=_sum_from_of,
     by=("sum", "add"),

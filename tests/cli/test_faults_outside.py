@@ -307,7 +307,8 @@ def test_no_descriptors_for_jobs(folder):
 
 
 @pytest.mark.parametrize(
-    ("mebibytes", "text"), [(40, "ones(3)"), (1000, "[0.0] * 10 ** 9"), (1000, "ones(10 ** 8) * 2")]
+    ("mebibytes", "text"),
+    [(40, "ones(3)"), (600, "[0.0] * 10 ** 9"), (600, "ones(4 * 10 ** 7) * 2")],
 )
 def test_no_memory(mebibytes, text):
     limit = limited(resource.RLIMIT_AS, mebibytes * 2**20)

@@ -53,9 +53,10 @@ COMMANDS = {
 }
 
 
-def _ran(*start, command):
+def _bare(command):
+    """A command where all that is missing."""
     return subprocess.run(
-        [sys.executable, *start, *command],
+        [sys.executable, "-c", _BARE, *command],
         check=False,
         input=_ROWS,
         capture_output=True,
@@ -64,10 +65,16 @@ def _ran(*start, command):
     )
 
 
+def _usual(forked, command):
+    """A command on this system."""
+    ran = forked.run(*command, stdin=_ROWS)
+    ran.stdout, ran.stderr = ran.stdout.decode(), ran.stderr.decode()
+    return ran
+
+
 @pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)
-def test_a_command_answers_as_on_this_system(command):
-    bare = _ran("-c", _BARE, command=command)
-    usual = _ran("-m", "gradcli", command=command)
+def test_a_command_answers_as_on_this_system(command, forked):
+    bare, usual = _bare(command), _usual(forked, command)
     assert "Traceback" not in bare.stderr
     if "--time-limit" in command:  # where it is by then is the machine's
         assert "error[time-limit]: the time limit of 0.3 s is reached" in bare.stderr
@@ -77,14 +84,14 @@ def test_a_command_answers_as_on_this_system(command):
     assert bare.returncode == usual.returncode
 
 
-def test_jobs_of_code_need_no_processes():
+def test_jobs_of_code_need_no_processes(forked):
     command = ("grad", "x * sin(x)", "--rows", "-", "--jobs", "2")
-    bare, usual = _ran("-c", _BARE, command=command), _ran("-m", "gradcli", command=command)
+    bare, usual = _bare(command), _usual(forked, command)
     assert (bare.returncode, bare.stdout, bare.stderr) == (0, usual.stdout, usual.stderr)
 
 
 def test_jobs_of_the_interpreter_say_what_they_need():
     command = ("run", "x + 1", "--rows", "-", "--jobs", "2", "--compile", "never")
-    bare = _ran("-c", _BARE, command=command)
+    bare = _bare(command)
     assert bare.returncode == 2
     assert "needs a system that can fork" in bare.stderr

@@ -97,7 +97,7 @@ class Pointwise:
         """
         if found.ndim == 1:  # the most common ones
             if self._is_gradient:
-                return found[0].item(), found[1:]
+                return found.item(0), found[1:]
             if self._shapes == [()]:
                 return found.item()
         split = np.split(found, self._ends[:-1], -1)

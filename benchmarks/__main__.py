@@ -15,6 +15,7 @@ from benchmarks import (
     network,
     parsing,
     paths,
+    recurrent,
     rows,
     startup,
     vectors,
@@ -31,6 +32,7 @@ BENCHMARKS = {
     "nested": nested,
     "chain": chain,
     "network": network,
+    "recurrent": recurrent,
     "jacobian": jacobian,
     "rows": rows,
 }

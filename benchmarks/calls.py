@@ -166,11 +166,10 @@ def _race(
     for work in works.values():
         work()
     found = {
-        name: _each(t, CALLS)
-        for name, t in race(_often(works, CALLS), repeats, process_time).items()
+        name: each(t, CALLS) for name, t in race(often(works, CALLS), repeats, process_time).items()
     }
     few = CALLS // 100
-    found |= {name: _each(t, few) for name, t in race(_often(slow, few), 2, process_time).items()}
+    found |= {name: each(t, few) for name, t in race(often(slow, few), 2, process_time).items()}
     print(table(f"{title}, {len(x)} parameters", found, "us a call", 1e6, "gradcli, bound"))
 
 
@@ -181,18 +180,21 @@ def _second(title: str, text: str, data: dict[str, Any], x: Any, repeats: int) -
         bound = load(text).compile(order=order).bind(**data)
         works[name] = partial(bound, x)
         works[name]()
-    found = {n: _each(t, 100) for n, t in race(_often(works, 100), repeats, process_time).items()}
+    found = {n: each(t, 100) for n, t in race(often(works, 100), repeats, process_time).items()}
     print(table(f"{title}, {len(x)} numbers", found, "us a call", 1e6, "value and gradient"))
 
 
-def _often(works: dict[str, Callable[[], object]], count: int) -> dict[str, Callable[[], object]]:
+def often(works: dict[str, Callable[[], object]], count: int) -> dict[str, Callable[[], object]]:
+    """The works, each done so many times."""
+
     def repeated(work: Callable[[], object]) -> Callable[[], object]:
         return lambda: [work() for _ in range(count)]
 
     return {name: repeated(work) for name, work in works.items()}
 
 
-def _each(t: Timing, count: int) -> Timing:
+def each(t: Timing, count: int) -> Timing:
+    """The time of one of so many."""
     return Timing(t.least / count, t.median / count)
 
 

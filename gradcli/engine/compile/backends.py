@@ -20,9 +20,12 @@ if TYPE_CHECKING:
     from gradcli.engine.values.data import Data
 
     class Code(Protocol):
-        """Code of a typed program; `made` names its kind."""
+        """Code of a typed program; `made` names its kind; `calls_python` is true if some of it is
+        done in Python.
+        """
 
         made: str
+        calls_python: bool
 
         def call(self, inputs: Sequence[float], control: Control) -> tuple[Any, ...]:
             """Return the results for one set of inputs."""

@@ -103,16 +103,15 @@ class Compiled:
 
     Fields:
         lowered: the question as a typed program.
-        is_whole: true if tensors are single values of the typed program.
         remark: a note about it for `verbose`.
     """
 
     def __init__(self, loaded: Loaded, lowering: type[Lowered], request: Request) -> None:
         start = perf_counter()
         self._loaded = loaded
-        self.lowered, self.code = coded(loaded, lowering, request, backends.code)
+        serves = _is_alone if backends.has_machine_code() else None
+        self.lowered, self.code = coded(loaded, lowering, request, backends.code, serves)
         self._bytes = sum(bytes_of(v.type) for v in values(self.lowered.program))
-        self.is_whole = self._bytes > 0
         self._results = [dtype_and_shape(type_of(x)) for x in self.lowered.program.block.results]
         self._of_row = _ELEMENT * sum(math.prod(shape) for _, shape in self._results)
         self.remark = remark(perf_counter() - start, self.code)
@@ -427,11 +426,23 @@ def _first_loop(block: Block) -> Loop | None:
 
 
 def coded(
-    loaded: Loaded, lowering: type[Lowered], request: Request, make: Callable[[Program], Code]
+    loaded: Loaded,
+    lowering: type[Lowered],
+    request: Request,
+    make: Callable[[Program], Code],
+    serves: Callable[[Code], bool] | None,
 ) -> tuple[Lowered, Code]:
-    """A question, lowered, and `make` of its typed program. Its tensors are scalarized if possible,
-    else arrays, and if these are not possible, scalarized with branches for all their items. Loops
-    that call functions are unrolled only if there is no code otherwise.
+    """A question, lowered, and `make` of its typed program. Its tensors are arrays if that gives
+    code that `serves`; else scalarized if possible; else arrays, whatever the code; and if these
+    are not possible, scalarized with branches for all their items. Loops that call functions are
+    unrolled only if there is no code otherwise.
+
+    Args:
+        loaded: The program.
+        lowering: The question's lowering.
+        request: What is asked.
+        make: Makes code of a typed program.
+        serves: True for code of arrays that is as good as code of single numbers; None if none is.
 
     Raises:
         NotCompilable: If nothing can be made of any of these.
@@ -449,18 +460,32 @@ def coded(
                 found = error
         return found
 
+    last = None
+    if serves is not None:
+        last = attempt(_arrays())
+        if not isinstance(last, NotCompilable) and serves(last[1]):
+            return last
     first = attempt(Vectors)
     if not isinstance(first, NotCompilable):
         return first
-    from gradcli.engine.compile.specialize.tracing.arrays import Arrays
-
-    last = attempt(Arrays)
+    last = last or attempt(_arrays())
     if isinstance(last, NotCompilable) and isinstance(first, ManyItems):
         last = attempt(PickingVectors)
         first = last if isinstance(last, NotCompilable) else first
     if not isinstance(last, NotCompilable):
         return last
     raise last if isinstance(first, TooLarge) else first
+
+
+def _arrays() -> Tensors:
+    from gradcli.engine.compile.specialize.tracing.arrays import Arrays
+
+    return Arrays
+
+
+def _is_alone(code: backends.Code) -> bool:
+    """True for code that never calls Python."""
+    return not code.calls_python
 
 
 def _calls_in_loops(program: ir.Program) -> bool:

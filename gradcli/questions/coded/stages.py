@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from gradcli.cpython import Uncollected
 from gradcli.engine.compile.backends import has_machine_code
-from gradcli.engine.compile.typed import NotCompilable, Program
+from gradcli.engine.compile.typed import NotCompilable
 from gradcli.engine.run.execution.inputs import Given, check_complete, check_names
 from gradcli.engine.values.data import np
 from gradcli.errors import Diagnostic, ProgramError, UsageError
@@ -14,6 +12,7 @@ from gradcli.ir.program import Input
 from gradcli.questions.asked.loaded import Loaded
 from gradcli.questions.asked.request import Request, not_compiled
 from gradcli.questions.coded.compiled import coded
+from gradcli.questions.coded.lowered import Lowered
 from gradcli.questions.coded.lowerings import lowering
 
 
@@ -37,7 +36,7 @@ def stage(loaded: Loaded, request: Request, name: str) -> str:
     check_complete(request.inputs, loaded.program)
     try:
         with Uncollected():
-            return coded(loaded, lowering(_question(request)), request, _printer(name))[1]
+            return _printed(loaded, lowering(_question(request)), request, name)
     except NotCompilable as error:
         place = loaded.place(request.of) if error.span is None else (loaded.source, error.span)
         help = "gradcli interprets what cannot be compiled"
@@ -63,12 +62,14 @@ def _sample(i: Input) -> Given:
     return Given(np.ones(sizes) if sizes else 1.0, f"a sample of `{i.name}`")
 
 
-def _printer(name: str) -> Callable[[Program], str]:
-    """The function that prints a stage."""
+def _printed(loaded: Loaded, lowering: type[Lowered], request: Request, name: str) -> str:
+    """The text of a stage; the typed program is the one that Python code is made of."""
+    if name == "llvm":
+        from gradcli.engine.compile.llvm.lower import Module
+
+        return coded(loaded, lowering, request, Module, lambda made: not made.callbacks)[1].shown
     if name == "typed":
         from gradcli.engine.compile.text import text
-    elif name == "python":
-        from gradcli.engine.compile.python.code import text
     else:
-        from gradcli.engine.compile.llvm.lower import text
-    return text
+        from gradcli.engine.compile.python.code import text
+    return coded(loaded, lowering, request, text, None)[1]

@@ -228,7 +228,7 @@ class _Behind(Forward):
             outside = dict(self.names)
             with self.builder.block() as body:
                 self.block(side.body)
-            found = self.parts(i.targets, moved, self.found([side.results[k] for k in moved]))
+                found = self.parts(i.targets, moved, self.found([side.results[k] for k in moved]))
             sides.append(Block(tuple(body), found))
             self.names = outside
         targets = tuple(self.made([i.targets[k] for k in moved]))

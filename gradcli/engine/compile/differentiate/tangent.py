@@ -270,7 +270,7 @@ class Forward:
         for side in (i.then, i.orelse):
             with self.builder.block() as body:
                 self.body(side.body)
-            found = self.parts(i.targets, moved, self.found([side.results[k] for k in moved]))
+                found = self.parts(i.targets, moved, self.found([side.results[k] for k in moved]))
             sides.append(Block(tuple(body), (*side.results, *found)))
         targets = self.made([i.targets[k] for k in moved])
         self.builder.add(If(i.span, (*i.targets, *targets), i.test, *sides))
@@ -281,8 +281,8 @@ class Forward:
         params = self.made([i.params[k] for k in moved])
         with self.builder.block() as body:
             self.body(i.body.body)
-        nexts = i.body.results[1:]
-        found = self.parts(i.params, moved, self.found([nexts[k] for k in moved]))
+            nexts = i.body.results[1:]
+            found = self.parts(i.params, moved, self.found([nexts[k] for k in moved]))
         targets = self.made([i.targets[k] for k in moved])
         self.builder.add(
             Loop(

@@ -11,13 +11,13 @@ from gradcli.engine.compile.control import Control, Left
 from gradcli.engine.compile.llvm.calls import Calls, address
 from gradcli.engine.compile.llvm.emit import state
 from gradcli.engine.compile.llvm.emit.machine import Machine
-from gradcli.engine.compile.llvm.lower import Module, text
+from gradcli.engine.compile.llvm.lower import Module
 from gradcli.engine.compile.llvm.run import Run, Shape, Words
 from gradcli.engine.compile.llvm.worker import wait
 from gradcli.engine.compile.typed import Places, Program, dtype_and_shape, is_array, type_of
 from gradcli.engine.values.data import Data, np
 
-_SHORT = 1 << 20
+_SHORT = 1 << 22
 """Code first runs in the calling thread, for at most so many lines. If loops need more turns, the
 run starts again in a thread of its own, and so do later runs.
 """
@@ -32,6 +32,7 @@ class Code:
     Fields:
         machine: the functions of the code.
         given, gives: the words of its inputs and results.
+        calls_python: true if it does some steps in Python.
         short: how many turns of loops a call may do in the thread that asks for it.
     """
 
@@ -51,6 +52,7 @@ class Code:
         tells = [(text, Words(types)) for text, types in module.tells]
         arrays = module.memory, module.entries, module.callbacks
         self._shape = Shape(module.stacks, program.texts, tells, *arrays)
+        self.calls_python = bool(module.callbacks)
         self._silent = Shape(module.stacks, (), tells, *arrays)  # for rows, which do not print
         self._arrays_in = [k for k, t in enumerate(self.given.types) if is_array(t)]
         self._arrays_out = [k for k, t in enumerate(self.gives.types) if is_array(t)]
@@ -88,7 +90,7 @@ class Code:
     @property
     def source(self) -> str:
         """The text of the code."""
-        return text(self.program)
+        return Module(self.program).shown
 
     @property
     def is_long(self) -> bool:

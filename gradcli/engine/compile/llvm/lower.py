@@ -47,6 +47,9 @@ _INTRINSICS = (
 class Module:
     """A typed program as LLVM text.
 
+    Raises:
+        NotCompilable: If LLVM has no code for it.
+
     Fields:
         text: the module.
         reasons: why the code bails out, by the number in the state.
@@ -69,8 +72,10 @@ class Module:
             with Room(_FRAMES * depth + 1000):
                 if has_arrays(program):
                     from gradcli.engine.compile.llvm.arrays.body import ArrayBody
+                    from gradcli.engine.compile.llvm.arrays.carried import apart
 
-                    body = ArrayBody(self.primitives, stacks, program)
+                    program, doubtful = apart(program)
+                    body = ArrayBody(self.primitives, stacks, program, doubtful)
                 else:
                     body = Body(self.primitives, stacks)
                 lines = body.function(program)
@@ -98,20 +103,15 @@ class Module:
             ]
         )
 
+    @property
+    def shown(self) -> str:
+        """The text with names in place of addresses, which differ between processes."""
+        names: dict[str, str] = {}
 
-def text(program: Program) -> str:
-    """The text of a typed program's module. Names replace addresses, which differ between
-    processes.
+        def named(found: re.Match[str]) -> str:
+            return names.setdefault(found[0], f"@outside{len(names)}")
 
-    Raises:
-        NotCompilable: If LLVM has no code for it.
-    """
-    names: dict[str, str] = {}
-
-    def named(found: re.Match[str]) -> str:
-        return names.setdefault(found[0], f"@outside{len(names)}")
-
-    return re.sub(r"inttoptr \(i64 \d+ to ptr\)", named, Module(program).text)
+        return re.sub(r"inttoptr \(i64 \d+ to ptr\)", named, self.text)
 
 
 def _survey(block: Block) -> tuple[int, dict[int, int]]:

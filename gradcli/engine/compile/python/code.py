@@ -77,6 +77,8 @@ class Code:
         NotCompilable: If its loops are nested too deeply.
     """
 
+    calls_python = True
+
     def __init__(self, program: Program) -> None:
         self.program = program
         self._has_arrays = has_arrays(program)

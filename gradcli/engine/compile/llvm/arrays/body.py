@@ -8,11 +8,13 @@ a loop carries is double-buffered.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from gradcli.engine.compile.llvm.arrays import moves as array_moves
 from gradcli.engine.compile.llvm.arrays.callbacks import callback
+from gradcli.engine.compile.llvm.arrays.elements import Elements
+from gradcli.engine.compile.llvm.arrays.held import Held
 from gradcli.engine.compile.llvm.arrays.maps import Maps
 from gradcli.engine.compile.llvm.arrays.plan import Memory, Unit, units
 from gradcli.engine.compile.llvm.arrays.steps import (
@@ -70,9 +72,25 @@ _LINE = 64  # bytes: alignment of arrays in an entry of a stack
 
 
 class ArrayBody(Body):
-    """Emits the function `call` of a program with arrays. `memory` is the memory of a call."""
+    """Emits the function `call` of a program with arrays.
 
-    def __init__(self, primitives: Primitives, stacks: dict[int, int], program: Program) -> None:
+    Args:
+        primitives: The functions that the code calls.
+        stacks: An index for each stack by its number.
+        program: The program.
+        doubtful: The values that the interpreter may lay out otherwise.
+
+    Fields:
+        memory: the memory of a call.
+    """
+
+    def __init__(
+        self,
+        primitives: Primitives,
+        stacks: dict[int, int],
+        program: Program,
+        doubtful: Collection[int],
+    ) -> None:
         super().__init__(primitives, stacks)
         self.memory = Memory()
         self._done_here = 0
@@ -80,12 +98,13 @@ class ArrayBody(Body):
         self._names: dict[str, str] = {}
         self._offsets: set[int] = set()
         self._steps = Steps(primitives.kept)
+        self._held = Held(self.w, self._steps)
         self._symbols: dict[int, Symbolic] = {}
         self._waiting: list[Instruction] = []
         self._unknown: set[int] = set()
         self._reads = Counter(v.number for v in read(program.block))
         self._outer: list[set[Node]] = []
-        self._doubtful: set[int] = set()
+        self._doubtful = {*doubtful}
         self._ends: dict[int, tuple[Value, ...]] = {}
         every = [*instructions(program.block.body)]
         self._sites = Counter(i.stack for i in every if isinstance(i, Push))
@@ -132,6 +151,10 @@ class ArrayBody(Body):
             self.instruction(i)
 
     def block(self, block: Block) -> list[Number]:
+        with self._held.block():
+            return self._side(block)
+
+    def _side(self, block: Block) -> list[Number]:
         self.body(block)
         kept: dict[int, Node] = {}
         targets = self._ends[id(block)]
@@ -204,9 +227,9 @@ class ArrayBody(Body):
 
     def _several(self, i: DoSeveral) -> None:
         """Record the parts of an array, which are views of it."""
-        parts = self._value(i, [self._argument(x) for x in i.args])
+        parts = self._value(i, [self._held_or_stored(x) for x in i.args])
         for target, part in zip(i.targets, parts, strict=True):
-            self._symbols[target.number] = part
+            self._define_part(target, part)
 
     def choose(self, i: If) -> None:
         self._ends[id(i.then)] = self._ends[id(i.orelse)] = i.targets
@@ -227,6 +250,10 @@ class ArrayBody(Body):
         ]
 
     def turn(self, i: Loop) -> tuple[Number, list[Number], list[tuple[str, str, str, str]]]:
+        with self._held.block():
+            return self._following(i)
+
+    def _following(self, i: Loop) -> tuple[Number, list[Number], list[tuple[str, str, str, str]]]:
         w = self.w
         self.body(i.body)
         outer = self._outer.pop()
@@ -331,11 +358,12 @@ class ArrayBody(Body):
         later = self._unknown.difference(self._symbols)
         if any(isinstance(x, Value) and x.number in later for x in i.args):
             self._flush()
+        if self._on_held(i):
+            return
         args = [self._argument(x) for x in i.args]
         number = self._on_elements(i, args)
         if number is not None:
-            self._symbols[i.target.number] = self._steps.number(number)
-            super().define(i.target, number)
+            self._define_number(i.target, number)
             return
         before = len(self._steps.steps)
         try:
@@ -343,12 +371,58 @@ class ArrayBody(Body):
         except Untranslatable:
             del self._steps.steps[before:]
             symbol = self._called(i, args)
-        if is_array(i.target.type) or isinstance(symbol.source, Node):
+        if ops[i.op].memory.view:
+            self._define_view(i.target, symbol)
+        elif is_array(i.target.type) or isinstance(symbol.source, Node):
             self._symbols[i.target.number] = symbol
             if not is_array(i.target.type):
                 self._unknown.add(i.target.number)
         else:
             super().define(i.target, symbol.source)
+
+    def _on_held(self, i: Do) -> bool:
+        """Define the result of an op by its elements; False if it is to be in memory."""
+        args = [self._held_or_stored(x) for x in i.args]
+        found = self._held.done(i, args, self._apart)
+        if found is None:
+            return False
+        self._define_part(i.target, found)
+        return True
+
+    def _held_or_stored(self, x: Operand | None) -> Any:
+        """An argument by its elements if it is held so, else as a symbol or a known value."""
+        held = self._held.get(x.number) if isinstance(x, Value) else None
+        return self._argument(x) if held is None else held
+
+    def _define_part(self, target: Value, x: Elements | Symbolic) -> None:
+        """Define an array that is held by its elements, or a view of an array in memory."""
+        if isinstance(x, Symbolic):
+            self._define_view(target, x)
+        elif x.ndim:
+            if target.number in self._doubtful:
+                x.certain = False
+            self._held.put(target.number, x)
+        else:
+            self._define_number(target, x.items[()])
+
+    def _apart(self, x: Symbolic) -> Elements:
+        """The elements of a vector in memory."""
+        if not self._is_there(x):
+            self._flush([x.source] if isinstance(x.source, Node) else [])
+        return self._held.apart(x)
+
+    def _define_view(self, target: Value, x: Symbolic) -> None:
+        """Define a view of an array; a single element of it is loaded."""
+        if x.ndim or not isinstance(x.source, Node) or x.type != "float":
+            self._symbols[target.number] = x
+            return
+        if not self._is_there(x):
+            self._flush([x.source])
+        self._define_number(target, self._held.element(x))
+
+    def _define_number(self, target: Value, number: Number) -> None:
+        self._symbols[target.number] = self._steps.number(number)
+        super().define(target, number)
 
     def _on_elements(self, i: Do, args: Sequence[Any]) -> Number | None:
         """The number that an op gives for elements of arrays, where its value on numbers has the
@@ -406,6 +480,9 @@ class ArrayBody(Body):
     def _argument(self, x: Operand | None) -> Any:
         if not isinstance(x, Value):
             return x
+        stored = self._held.stored(x.number)
+        if stored is not None:
+            return stored
         found = self._symbols.get(x.number)
         return self._steps.number(self.operand(x)) if found is None else found
 
@@ -447,7 +524,8 @@ class ArrayBody(Body):
 
     def _symbol(self, x: Operand) -> Symbolic:
         assert isinstance(x, Value)
-        return self._symbols[x.number]
+        stored = self._held.stored(x.number)
+        return self._symbols[x.number] if stored is None else stored
 
     # --- emitting ----------------------------------------------------------------------
 
@@ -480,7 +558,8 @@ class ArrayBody(Body):
         steps, self._steps.steps = self._steps.steps, []
         found = units(steps)
         made = [node for unit in found for node in unit.made()]
-        read_later = {s.source for n, s in self._symbols.items() if self._reads[n] > 0}
+        there = [*self._symbols.items(), *self._held.in_memory().items()]
+        read_later = {s.source for n, s in there if self._reads[n] > 0}
         for node in made:
             if not node.at and (node in read_later or node in kept):
                 node.at = self._lasting(self.memory.lasting(node.bytes))
@@ -503,6 +582,7 @@ class ArrayBody(Body):
             self._done_with(i)
 
     def _address(self, x: Part) -> str:
+        """The address of the first element of a part of an array."""
         if not x.offset:
             return x.node.at
         return self.w.put(f"getelementptr i8, ptr {x.node.at}, i64 {x.offset}")
@@ -522,7 +602,10 @@ class ArrayBody(Body):
         self._moved(first)
 
     def _moved(self, first: Copy | Fold | Product) -> None:
-        """Emit the call of a function that does a step."""
+        """Emit a step: one number is stored, a function is called for all else."""
+        if isinstance(first, Copy) and isinstance(first.source, Number) and first.to.count == 1:
+            self.w.write_element(first.source, self._address(first.to))
+            return
         text, given = self._text(first)
         self.work += first.target.count
         types = [x.type if isinstance(x, Number) else "ptr" for x in given]

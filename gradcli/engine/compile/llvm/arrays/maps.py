@@ -99,9 +99,29 @@ def _splat(w: Writer, t: str, text: str) -> str:
     return w.splat(t, text) if t.startswith("<") else text
 
 
+def is_exact(function: Any, types: tuple[str, ...]) -> bool:
+    """True for an element-wise function that `exact` can do."""
+    return function in ("select", np.positive) or (function, *types) in _OWN
+
+
+def exact(
+    w: Writer, function: Any, types: tuple[str, ...], args: Sequence[str], width: int = 1
+) -> str:
+    """Emit an exact function of so many elements at once; `types` are those of the arguments, then
+    of the result.
+    """
+    if function is np.positive:
+        return args[0]
+    made = [vector_type(TYPES[t], width) for t in types]
+    if function == "select":
+        said = (f"{t} {x}" for t, x in zip(made, args, strict=False))
+        return w.put(f"select {', '.join(said)}")
+    return _OWN[function, *types](w, made[0], args)
+
+
 def is_own(step: Map) -> bool:
     """True if this file's own loops do the step, not one of NumPy's."""
-    return step.function in ("select", np.positive) or (step.function, *step.types) in _OWN
+    return is_exact(step.function, step.types)
 
 
 class Maps:
@@ -315,7 +335,7 @@ class Maps:
                     at = self._element(self._base(x), t, x.node, off, i)
                     known[key] = _load(w, t, at, width)
                 args.append(known[key])
-            made = _done(w, s, args, width)
+            made = exact(w, s.function, s.types, args, width)
             known[("made", id(s.target))] = made
             if id(s.target) in self._places:
                 t = s.types[-1]
@@ -349,14 +369,3 @@ def _store(w: Writer, type: str, x: str, at: str, width: int) -> None:
     if type == "bool":
         x = w.put(f"zext {t.replace('i8', 'i1')} {x} to {t}")
     w.do(f"store {t} {x}, ptr {at}, align {SIZES[type]}")
-
-
-def _done(w: Writer, s: Map, args: Sequence[str], width: int) -> str:
-    """The result of a step that is not one of NumPy's loops."""
-    if s.function is np.positive:
-        return args[0]
-    types = [vector_type(TYPES[t], width) for t in s.types]
-    if s.function == "select":
-        said = (f"{t} {x}" for t, x in zip(types, args, strict=False))
-        return w.put(f"select {', '.join(said)}")
-    return _OWN[s.function, *s.types](w, types[0], args)

@@ -55,6 +55,10 @@ class Part(Record):
     shape: tuple[int, ...]
     strides: tuple[int, ...]
 
+    @property
+    def count(self) -> int:
+        return math.prod(self.shape)
+
 
 Operand: TypeAlias = Part | Number
 """An operand of a `Map`: a contiguous array, one element of an array, or a number."""

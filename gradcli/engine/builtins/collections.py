@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from gradcli.engine.ops.catalog import ops
@@ -199,6 +199,17 @@ def _ends(items: range) -> list[int]:
     return [items[0], items[-1]] if items else []
 
 
+def _traced_extreme(code: Tracing, items: Sequence[Any], key: Any, *, largest: bool) -> Any:
+    """The first of the items that none is less than, or that is less than none; as `extreme`."""
+    best, *others = items
+    by = best if key is None else code.call(key, [best], {})
+    for item in others:
+        value = item if key is None else code.call(key, [item], {})
+        is_better = code.less(*((by, value) if largest else (value, by)))
+        best, by = code.chosen(is_better, item, best), code.chosen(is_better, value, by)
+    return best
+
+
 def _python_s(op: Any, largest: bool) -> Op:
     """Python's own `max` or `min`, which of a tensor or several is PyTorch's."""
     name = op.name
@@ -225,6 +236,12 @@ def _python_s(op: Any, largest: bool) -> Op:
         return op.statics.infer(known, *values, dim=dim, keepdim=keepdim)
 
     def traced(code: Tracing, *values: Any, dim: Any, keepdim: Any, key: Any, default: Any) -> Any:
+        is_alone = len(values) == 1 and dim is None
+        if is_alone and isinstance(values[0], (list, tuple)) and _is_gone_through(values[0]):
+            among = code.items(values[0])
+            return _traced_extreme(code, among, key, largest=largest) if among else default
+        if key is not None and len(values) > 1:
+            return _traced_extreme(code, values, key, largest=largest)
         if key is not None or default is not None or isinstance(values[0], (list, tuple)):
             raise code.refused(f"`{name}` of what is gone through")
         assert op.host.traced is not None

@@ -58,3 +58,12 @@ class Tracing(Protocol):
 
     def cell(self, value: Any, dtype: Any, leaf: Any) -> Any:
         """A new 0-d tensor of a number or of another such tensor."""
+
+    def call(self, function: Any, args: Sequence[Any], keywords: Any) -> Any:
+        """The value of a call of a function of the program or of a built-in."""
+
+    def less(self, a: Any, b: Any) -> Any:
+        """`a < b` of numbers and 0-d tensors: a bool, or the number of one."""
+
+    def chosen(self, test: Any, a: Any, b: Any) -> Any:
+        """The first value if a test is true, else the second."""

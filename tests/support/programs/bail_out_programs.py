@@ -64,7 +64,12 @@ PROGRAMS = {
     "`list` of too many items": ("grad", "list(range(10**12))[0] * x"),
     "a value has too many items": ("grad", "k = [1, 2] * 10**6\nx"),
     "a function goes through too many items": ("grad", "x * len(list(zip(range(10**6), [x])))"),
-    "`min` of what is gone through": ("grad", "min([x, b, n]) * b"),
+    "`min` of what is gone through": ("grad", "min([[x, b], [b, x]]) * b"),
+    "`<` of a value that is not a number": ("grad", "max([x, [b]]) * b"),
+    "a value holds something else on each of two paths": (
+        "grad",
+        "max(([x], [b, x]), key=lambda t: t[0])[0]",
+    ),
     "an item is set where there is none": ("run", "y = [x, b]\ny[5] = 1\ny"),
     "`y` has no value": ("run", "if x > 9:\n    y = x\ny"),
     "`nan_to_num` has a parameter that is not known before it runs": (
@@ -124,7 +129,7 @@ PROGRAMS = {
     ),
     "a loop goes over too many items that are no range": (
         "run",
-        "y = 0.0\nfor q in [x] * 9999:\n    y = y + q\ny",
+        "y = 0.0\nfor q in [x, b] * 9999:\n    y = y + q\ny",
     ),
     "`grad` is set to a tensor of another type": (
         "run",

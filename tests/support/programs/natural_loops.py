@@ -64,9 +64,34 @@ def natural(seed: int) -> Natural:
     given = {
         name: value
         for name, value in {"x": 0.8, "n": 20, "y": [1.2, 2.0, 0.4, 3.5, 1.5, 2.5]}.items()
-        if f"input {name}" in text or (name == "x" and drawn["X"] in text)
+        if f"input {name}" in text or (name == "x" and "$X" in KINDS[kind])
     }
     return Natural(kind, text + "\n", given, ("run", "grad") if "x" in given else ("run",))
+
+
+class Outcome(NamedTuple):
+    """The reason why a program is not compiled, or "", and what differs between code and a run."""
+
+    reason: str
+    differing: str
+
+
+def outcome(one: Natural) -> Outcome:
+    """Ask a program its questions by code and by the interpreter. A run must not end in an error."""
+    program = load(one.text)
+    for question in one.questions:
+        more = {"wrt": "x"} if question == "grad" else {}
+        run, code = (
+            answer(program, question, when, one.given, **more) for when in ("never", "always")
+        )
+        told = f"# {question} of {one.kind}\n{one.text}by a run: {run}\nby code: {code}"
+        if re.match(r"\w*Error\(", run):
+            return Outcome("", told)
+        if "not-compilable" in code:
+            return Outcome(code.partition("not compiled: ")[2].rstrip(">)\"'"), "")
+        if _GRAD_FN.sub("", run) != code:
+            return Outcome("", told)
+    return Outcome("", "")
 
 
 def main() -> None:
@@ -74,36 +99,30 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--programs", type=int, default=500)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--show", help="print the programs that are not compiled for a reason with this text")
+    parser.add_argument("--show", metavar="TEXT", help="print the programs with such a reason")
     given = parser.parse_args()
     asked = [natural(seed) for seed in range(given.seed, given.seed + given.programs)]
     reasons: dict[str, Counter[str]] = defaultdict(Counter)
-    compiled, differing = 0, 0
+    differing = 0
     for one in asked:
-        program, refused = load(one.text), ""
-        for question in one.questions:
-            more = {"wrt": "x"} if question == "grad" else {}
-            run, code = (
-                answer(program, question, when, one.given, **more) for when in ("never", "always")
-            )
-            if re.match(r"\w*Error\(", run):
-                print(f"# {question} of {one.kind} fails\n{one.text}{run}\n")
-            elif "not-compilable" in code:
-                refused = refused or code.partition("not compiled: ")[2].rstrip(">)\"'")
-                if given.show is not None and given.show in refused:
-                    print(f"# {question} of {one.kind}: {refused}\n{one.text}")
-            elif _GRAD_FN.sub("", run) != code:
-                differing += 1
-                print(f"# {question} of {one.kind}\n{one.text}by a run: {run}\nby code: {code}\n")
-        if refused:
-            reasons[refused][one.kind] += 1
-        compiled += not refused
-    principle = sum(kinds[k] for kinds in reasons.values() for k in kinds if k in ON_PRINCIPLE)
+        found = outcome(one)
+        if found.reason:
+            reasons[found.reason][one.kind] += 1
+            if given.show is not None and given.show in found.reason:
+                print(f"# {one.kind}: {found.reason}\n{one.text}")
+        if found.differing:
+            differing += 1
+            print(found.differing)
     for reason, kinds in sorted(reasons.items(), key=lambda entry: -entry[1].total()):
         named = ", ".join(f"{kind} {count}" for kind, count in kinds.most_common())
         print(f"{kinds.total():4} {reason} ({named})")
-    print(f"{compiled} of {len(asked)} compiled, {principle} refused on principle: "
-          f"{compiled / (len(asked) - principle):.1%} of the others; {differing} differ")
+    refused = sum(kinds.total() for kinds in reasons.values())
+    principle = sum(kinds[k] for kinds in reasons.values() for k in kinds if k in ON_PRINCIPLE)
+    others, compiled = len(asked) - principle, len(asked) - refused
+    print(
+        f"{compiled} of {len(asked)} are compiled, {principle} refused on principle; "
+        f"{compiled / others:.1%} of the other {others}. {differing} differ"
+    )
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradcli.engine.compile import typed
 from gradcli.engine.compile.specialize.binding import Draw
+from gradcli.engine.compile.specialize.tracing.branches import Merge, Way
 from gradcli.engine.compile.specialize.tracing.control_flow import NEXT, RESULT, Follower
 from gradcli.engine.compile.specialize.tracing.dynamic_text import Texts
 from gradcli.engine.compile.specialize.tracing.liveness import Liveness
@@ -316,9 +317,27 @@ class Calls:
         raise self._trace.refused("the kind of a value known only at run time")
 
     def number(self, value: Any) -> Any:
-        if is_number(value) or is_whole(value):
+        if is_number(value) or isinstance(value, (Cell, Vector, Tensor)):
             return value
         raise self._trace.refused("numbers are mixed with something else")
+
+    def less(self, a: Any, b: Any) -> Any:
+        for x in (a, b):
+            if not is_number(x) and not (isinstance(x, Cell) and not is_whole(x)):
+                raise self._trace.refused("`<` of a value that is not a number")
+        return self._trace.truth(self._trace.do(ops.lt, [a, b], {}))
+
+    def chosen(self, test: Any, a: Any, b: Any) -> Any:
+        if not isinstance(test, Symbol):
+            return a if test else b
+        ways = Way({RESULT: a}), Way({RESULT: b})
+        merge = Merge(self._trace, test, ways, self._trace.tick(), [a, b])
+        found = merge.finish(lambda _: "a value", [{RESULT}, {RESULT}])
+        merge.end()
+        value = found[RESULT]
+        if isinstance(value, Conflict):
+            raise self._trace.refused(value.reason)
+        return value
 
     def cut(self, number: Any) -> Any:
         return self._trace.cut(number)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from gradcli.engine.compile.specialize.long_items import ItemAt, item_at
 from gradcli.engine.compile.specialize.tracing.branches import STALE, holds
 from gradcli.engine.compile.specialize.tracing.control_flow import (
     AGAIN,
@@ -39,14 +40,25 @@ from gradcli.engine.compile.specialize.tracing.values import (
     taken,
 )
 from gradcli.engine.compile.symbols import Symbol, operand
-from gradcli.engine.compile.typed import Block, Instruction, Loop, Operand, Value
+from gradcli.engine.compile.typed import (
+    Block,
+    GoesBack,
+    Instruction,
+    Loop,
+    NotCompilable,
+    Operand,
+    TooLarge,
+    Value,
+)
 from gradcli.engine.ops.catalog import ops
 from gradcli.ir import program as ir
 from gradcli.ir import visit
 from gradcli.ir.inlined import PASS, UNROLLED, Functions, is_pass, size
 
 _LONGEST = 2_000
-"""The same for a loop over items that are no range, which cannot become a typed loop."""
+"""The most instructions of an unrolled loop that cannot become a typed loop, or that goes over
+items that are no range.
+"""
 _ROUNDS = 12
 _PEELED = 2
 
@@ -77,23 +89,55 @@ class Loops:
     def loop_for(self, i: ir.For, frame: Frame) -> Any:
         """Specialize a `for`; the control flow after it."""
         found = self._do.read(i.iterable, frame)
-        if isinstance(found, range) and not self._is_short(i, found, frame):
-            found = Range(found.start, found.stop, found.step)
         if isinstance(found, Range):
             return self._general(_Counted(self._do, i, frame, found))
-        items = self._do.items(found)
+        items = found if isinstance(found, range) else self._do.items(found)
         sources = found.sources if isinstance(found, Each) else []
         if type(found) is list:
             sources = [(found, items)]
+        unroll = partial(self._over, i, items, sources, frame)
+        most = UNROLLED if isinstance(found, range) else _LONGEST
+        if self._is_short(i, items, frame, most):
+            return unroll()
+        if isinstance(found, range):
+            bounds = Range(found.start, found.stop, found.step)
+            head = _Counted(self._do, i, frame, bounds)
+        else:
+            at = item_at(items, self._trace)
+            if at is None and _work(i, items) <= _LONGEST:
+                return unroll()
+            if at is None:
+                raise self._trace.refused("a loop goes over too many items that are no range")
+            head = _Listed(self._do, i, frame, Range(0, len(items), 1), at, sources)
         if _work(i, items) > _LONGEST:
-            raise self._trace.refused("a loop goes over too many items that are no range")
-        return self._over(i, items, sources, frame)
+            return self._general(head)
+        return self._general_or(head, unroll)
 
-    def _is_short(self, i: ir.For, turns: range, frame: Frame) -> bool:
-        """True if a loop over a range is unrolled."""
-        if _work(i, turns) > UNROLLED:
+    def _is_short(self, i: ir.For, items: Sequence[Any], frame: Frame, most: int) -> bool:
+        """True if a loop over items is unrolled. `most` limits the instructions without calls."""
+        if _work(i, items) > most:
             return False
-        return len(turns) * size(i.body, self._functions(frame)) <= self._most_inlined
+        return len(items) * size(i.body, self._functions(frame)) <= self._most_inlined
+
+    def _general_or(self, head: _Head, unroll: Callable[[], Any]) -> Any:
+        """Make a loop of the typed program, or unroll it if that is refused."""
+        slots, body = dict(head.frame.slots), list[Instruction]()
+        try:
+            with self._trace.tried(), self._trace.inside(body):
+                flow = self._general(head)
+        except (TooLarge, GoesBack):
+            raise
+        except NotCompilable as refused:
+            head.frame.slots = slots
+            try:
+                return unroll()
+            except (TooLarge, GoesBack):
+                raise
+            except NotCompilable:
+                raise refused from None
+        for instruction in body:
+            self._trace.put(instruction)
+        return flow
 
     def _functions(self, frame: Frame) -> Functions:
         """The functions that slots hold, as a frame sees them."""
@@ -334,9 +378,40 @@ class _Counted(_Head):
 
     def turn(self) -> Any:
         slots = self.frame.slots
-        slots[self.target] = slots[self.counter]
+        slots[self.target] = self.taken()
         slots[self.counter] = ops.add(slots[self.counter], self.range.step)
         return super().turn()
+
+    def taken(self) -> Any:
+        """The item of this turn."""
+        return self.frame.slots[self.counter]
+
+
+class _Listed(_Counted):
+    """A `for` over items; `at` gives the item of a turn. The items come from lists, `sources`, that
+    must not change meanwhile.
+    """
+
+    def __init__(
+        self,
+        do: Follower,
+        i: ir.For,
+        frame: Frame,
+        counted: Range,
+        at: ItemAt,
+        sources: Sequence[tuple[list[Any], Sequence[Any]]],
+    ) -> None:
+        super().__init__(do, i, frame, counted)
+        self.at = at
+        self.sources = sources
+
+    def taken(self) -> Any:
+        return self.at(self.frame.slots[self.counter])
+
+    def turn(self) -> Any:
+        flow = super().turn()
+        self.do.check_unchanged(self.sources)
+        return flow
 
 
 class _Trial:

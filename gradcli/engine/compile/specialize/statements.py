@@ -611,6 +611,8 @@ class Statements:
             if value[MOST_ITEMS:]:
                 raise self._trace.refused("a function goes through too many items")
             return list(value)
+        if isinstance(value, Tensor) and value.shape:
+            value = self._trace.tensors.of_known(value)
         if (isinstance(value, Vector) or is_whole(value)) and value.shape:
             return [Row(value, at) for at in range(value.shape[0])]
         raise self._trace.refused("a loop over a value known only at run time")

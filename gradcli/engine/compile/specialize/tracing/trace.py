@@ -123,6 +123,25 @@ class Trace(Builder):
             for key, entry in old.items():
                 self.objects[-1].setdefault(key, entry)
 
+    @contextmanager
+    def tried(self) -> Iterator[None]:
+        """Undo the changes of lists and tensors if the context is refused."""
+        opened, recording = len(self.objects), self.recording
+        self.objects.append({})
+        try:
+            yield
+        except NotCompilable:
+            for changed in reversed(self.objects[opened:]):
+                for value, held in changed.values():
+                    restore(value, held)
+            del self.objects[opened:]
+            self.recording = recording
+            raise
+        changed = self.objects.pop()
+        if self.objects:
+            for key, entry in changed.items():
+                self.objects[-1].setdefault(key, entry)
+
     def freeze(self, value: list[Any]) -> None:
         """Refuse later changes of a list, because unknown code may hold it."""
         self._frozen[id(value)] = value

@@ -128,7 +128,7 @@ PROGRAMS = {
         "a, p = vjp(lambda t: t ** 3, x)\np(1.0, 2.0)[0]",
     ),
     "a loop goes over too many items that are no range": (
-        "run",
+        "grad",
         "y = 0.0\nfor q in [x, b] * 9999:\n    y = y + q\ny",
     ),
     "`grad` is set to a tensor of another type": (

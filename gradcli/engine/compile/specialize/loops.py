@@ -51,6 +51,7 @@ from gradcli.engine.compile.typed import (
     Value,
 )
 from gradcli.engine.ops.catalog import ops
+from gradcli.engine.tape.tensor import Tensor
 from gradcli.ir import program as ir
 from gradcli.ir import visit
 from gradcli.ir.inlined import PASS, UNROLLED, Functions, is_pass, size
@@ -226,7 +227,11 @@ class Loops:
         loop-carried values.
         """
         frame, trace = head.frame, self._trace
-        entry = {k: v for k, v in frame.slots.items() if k in head.live or type(k) is tuple}
+        entry = {
+            key: self._changeable(value) if key in head.assigned else value
+            for key, value in frame.slots.items()
+            if key in head.live or type(key) is tuple
+        }
         entry |= {
             slot: MISSING for slot in head.assigned if slot in head.live and slot not in entry
         }
@@ -256,6 +261,13 @@ class Loops:
             forms, objects = found, found_objects
             frame.slots = outside
         raise trace.refused("what a loop carries round does not settle")
+
+    def _changeable(self, value: Any) -> Any:
+        """A value of a name that gets others in the loop; a known tensor becomes one of the typed
+        program, as the others are.
+        """
+        is_known_tensor = isinstance(value, Tensor) and value.shape
+        return self._trace.tensors.of_known(value) if is_known_tensor else value
 
     def _hold_alone(
         self, frame: Frame, forms: Mapping[Any, Form], entry: Mapping[Any, Any]

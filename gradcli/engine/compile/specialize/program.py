@@ -224,7 +224,7 @@ def _float(value: Any, trace: Trace) -> Any:
     if not isinstance(value, Either):
         return value
     numbers = [part.number if isinstance(part, Cell) else part for part in value.kinds().values()]
-    floats = [number_type(x) == "float" for x in numbers]
+    floats = [is_number(x) and number_type(x) == "float" for x in numbers]
     if all(floats):
         return chosen(trace, value.test, *numbers)
     if not any(floats):

@@ -23,6 +23,7 @@ from gradcli.engine.compile.specialize.tracing.dynamic_index import put
 from gradcli.engine.compile.specialize.tracing.dynamic_text import Texts
 from gradcli.engine.compile.specialize.tracing.trace import Trace
 from gradcli.engine.compile.specialize.tracing.values import (
+    DEAD,
     MISSING,
     MOST_ITEMS,
     Cell,
@@ -42,10 +43,11 @@ from gradcli.engine.compile.specialize.tracing.values import (
     is_known,
     is_number,
     is_whole,
+    is_word,
     taken,
 )
 from gradcli.engine.compile.symbols import Symbol
-from gradcli.engine.compile.typed import DTYPES
+from gradcli.engine.compile.typed import DTYPES, NotCompilable
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import REQUIRED
 from gradcli.engine.run.language import operators
@@ -56,6 +58,7 @@ from gradcli.engine.tape.tensor import Tensor, node_of, truth
 from gradcli.engine.values import memory
 from gradcli.engine.values.data import NUMBERS
 from gradcli.engine.values.fields import Fields
+from gradcli.errors import GradError
 from gradcli.ir import program as ir
 from gradcli.ir import visit
 from gradcli.ir.inlined import functions_of
@@ -153,7 +156,7 @@ class Statements:
         if not isinstance(test, Symbol):
             return self.block(i.then if test else i.orelse, frame), False
         since = self._trace.tick()
-        then, orelse = Way(dict(frame.slots)), Way(dict(frame.slots))
+        then, orelse = (Way(self._narrowed(i.test, truth, frame)) for truth in (True, False))
         then.go(frame, self._trace, lambda: self.block(i.then, frame))
         orelse.go(frame, self._trace, lambda: self.block(i.orelse, frame))
         live = frame.live.after[id(i)]
@@ -168,6 +171,18 @@ class Statements:
         merge = Merge(self._trace, test, (then, orelse), since, frame.around())
         flow = self._merged(merge, frame, [live, live])
         return flow, is_at_end
+
+    def _narrowed(self, test: ir.Operand, truth: bool, frame: Frame) -> dict[Any, Any]:
+        """The slots of a frame on the path on which a tested value has this truth: if one of the
+        two that it may be has the other truth, it is the other one.
+        """
+        slots = dict(frame.slots)
+        value = slots.get(test.index) if isinstance(test, ir.Slot) else None
+        if isinstance(test, ir.Slot) and isinstance(value, Either):
+            fits = [x for x in (value.then, value.orelse) if not is_word(x) or bool(x) is truth]
+            if len(fits) == 1:
+                slots[test.index] = fits[0]
+        return slots
 
     def _guarded(self, flow: Any, body: Sequence[ir.Instruction], index: int, frame: Frame) -> Any:
         """Specialize the rest of a block under the condition that the control flow reaches it."""
@@ -238,10 +253,13 @@ class Statements:
             frame.slots[i.target] = self.read(last.value, frame)
             return NEXT
 
+        def on(truth: bool) -> Any:
+            frame.slots = self._narrowed(i.test, truth, frame)
+            return side(i.then if truth else i.orelse)
+
         live = {*frame.live.after[id(i)], i.target}
-        self.where(
-            self.truth(i.test, frame), frame, lambda: side(i.then), lambda: side(i.orelse), live
-        )
+        test = self.truth(i.test, frame)
+        self.where(test, frame, lambda: on(True), lambda: on(False), live)
 
     def _mode(self, i: ir.Mode, frame: Frame) -> Any:
         before = self._trace.recording
@@ -264,16 +282,29 @@ class Statements:
                     partial(self._as, slot.index, part, i, frame)
                     for part in (value.then, value.orelse)
                 )
-                live = {*frame.live.after[id(i)], *visit.writes(i)}
+                live = {*frame.slots, *visit.writes(i)}  # of two paths that part here alone
                 return self.where(value.test, frame, then, orelse, live)
         self._step(i, frame)
         return NEXT
 
     def _as(self, slot: int, part: Any, i: ir.Instruction, frame: Frame) -> Any:
-        """Specialize an instruction on the path on which the slot holds this value."""
+        """Specialize an instruction on the path on which the slot holds this value. If it is None
+        or a text that the instruction cannot read, code bails out there.
+        """
         held = frame.slots.get(slot, MISSING)
         frame.slots[slot] = part
-        flow = self._split(i, frame)
+        flow: Any = NEXT
+        try:
+            with self._trace.tried(), self._trace.block() as body:
+                flow = self._split(i, frame)
+        except (NotCompilable, GradError) as refused:
+            if not is_word(part):
+                raise
+            self._trace.leave(True, str(refused))
+            frame.slots |= dict.fromkeys(visit.writes(i), DEAD)
+        else:
+            for instruction in body:
+                self._trace.put(instruction)
         if frame.slots.get(slot) is part:
             frame.slots[slot] = held
             if held is MISSING:  # a name of an enclosing frame

@@ -23,6 +23,8 @@ from gradcli.engine.compile.specialize.tracing.values import (
     Vector,
     is_known,
     is_number,
+    is_word,
+    kind,
     kinds,
     number_type,
 )
@@ -150,7 +152,9 @@ class Merge:
             return Maybe(self.merged(values[0], values[1], name), self._number(flags[0], flags[1]))
         if isinstance(a, Conflict) or isinstance(b, Conflict):
             return a if isinstance(a, Conflict) else b
-        if isinstance(a, Cell) and isinstance(b, Cell):
+        if is_word(a) and is_word(b) and a == b:
+            return a
+        if isinstance(a, Cell) and isinstance(b, Cell) and kind(a) == kind(b):
             if self._is_stale(a, 0) or self._is_stale(b, 1):
                 return Conflict(STALE)
             return self._pair(a, b, lambda: self._cell(a, b))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from gradcli.engine.compile.specialize.tracing.branches import same_number
@@ -13,6 +13,7 @@ from gradcli.engine.compile.specialize.tracing.values import (
     Cell,
     Conflict,
     Either,
+    Kind,
     Maybe,
     Vector,
     is_known,
@@ -22,7 +23,6 @@ from gradcli.engine.compile.specialize.tracing.values import (
 )
 from gradcli.engine.compile.symbols import Symbol, operand
 from gradcli.engine.compile.typed import Operand, nothing
-from gradcli.engine.tape.tensor import Tensor
 
 
 class Changed(Exception):
@@ -99,29 +99,33 @@ class MaybeForm(Form):
 
 
 class EitherForm(Form):
-    """A number of one of two types."""
+    """A value of one of two kinds, each with its form, in their order."""
 
-    def __init__(self, types: Sequence[str]) -> None:
-        self.kinds = [(False, type_) for type_ in types]
-        self.inner = [NumberForm(type_) for type_ in types]
+    def __init__(self, forms: Mapping[Kind, Form]) -> None:
+        self.forms = forms
 
     def types(self) -> list[str]:
-        return ["bool", *(t for form in self.inner for t in form.types())]
+        return ["bool", *(t for form in self.forms.values() for t in form.types())]
 
     def flat(self, value: Any) -> list[Operand] | None:
         found = kinds(value)
-        if value is DEAD or value is MISSING:
-            found = {self.kinds[0]: value}
-        if not found or not found.keys() <= {*self.kinds}:
+        is_nothing = value is DEAD or value is MISSING
+        if not (found or is_nothing) or not found.keys() <= self.forms.keys():
             return None
-        test = value.test if isinstance(value, Either) else self.kinds[0] in found
-        flat = _flat(list(self.inner), [found.get(kind, DEAD) for kind in self.kinds])
-        return None if flat is None else [operand(test), *flat]
+        first = next(iter(self.forms))
+        flat = [operand(value.test if isinstance(value, Either) else first in found)]
+        for kind, form in self.forms.items():
+            absent: list[Operand] = [nothing(type_) for type_ in form.types()]
+            numbers = form.flat(found[kind]) if kind in found else absent
+            if numbers is None:
+                return None
+            flat += numbers
+        return flat
 
     def made(self, numbers: Iterator[Any], trace: Trace) -> Any:
         trace.splits = True
         test = next(numbers)
-        return Either(test, *(form.made(numbers, trace) for form in self.inner))
+        return Either(test, *(form.made(numbers, trace) for form in self.forms.values()))
 
 
 class TupleForm(Form):
@@ -272,47 +276,69 @@ def _joined(a: Any, b: Any, name: str, is_param: Callable[[Any], bool]) -> Form:
         return NumberForm(number_type(a), dense=is_dense(a) and is_dense(b))
     if a is DEAD and is_number(b):
         return NumberForm(number_type(b), dense=is_dense(b))
-    if isinstance(a, Either) and (found := either(a, b)) is not None:
+    is_either = isinstance(b, Either) and kinds(a).keys() <= kinds(b).keys()
+    if (isinstance(a, Either) or is_either) and (found := either(a, b)) is not None:
         return found
     if a is MISSING or b is MISSING or isinstance(a, Maybe) or isinstance(b, Maybe):
         values = [x.value if isinstance(x, Maybe) else x for x in (a, b) if x is not MISSING]
-        kinds = {number_type(x) if is_number(x) else "" for x in values}
-        if len(kinds) == 1 and "" not in kinds:
-            return MaybeForm(NumberForm(kinds.pop()))
-        if a is MISSING and "" in kinds and not any(isinstance(x, Conflict) for x in values):
+        types = {number_type(x) if is_number(x) else "" for x in values}
+        if len(types) == 1 and "" not in types:
+            return MaybeForm(NumberForm(types.pop()))
+        if a is MISSING and "" in types and not any(isinstance(x, Conflict) for x in values):
             raise Changed(f"{name} may have no value")  # before the first turn
         return ConflictForm(f"{name} may have no value")
     if isinstance(a, Cell) and isinstance(b, Cell):
-        is_leaf_sometimes = a.leaf is not b.leaf
-        if a.grad is not None or b.grad is not None or (is_leaf_sometimes and a.goes_back):
-            raise Changed(f"{name} has another gradient in each turn")
-        if a.visible is not b.visible and a.goes_back:
-            raise Changed(f"{name} requires grad in one turn and not in another")
-        inner = _joined(a.stored, b.stored, name, is_param)
-        leaf, visible, saved = flags(content(a), content(b))
-        return CellForm(inner, None if is_leaf_sometimes else leaf, visible, saved)
+        return _of_cells(a, b, name, lambda: _joined(a.stored, b.stored, name, is_param))
     if isinstance(a, Vector) and isinstance(b, Vector) and a.shape == b.shape and a.type == b.type:
-        numbers: list[Form] = [NumberForm(a.type) for _ in a.numbers]
-        like = b if a.dense else a  # which is dense if both are
-        return VectorForm(numbers, like, a.visible if a.visible is b.visible else None)
+        return _of_vectors(a, b)
     if type(a) is type(b) and type(a) in (tuple, list) and len(a) == len(b):
         items = [_joined(x, y, name, is_param) for x, y in zip(a, b, strict=True)]
         return TupleForm(items) if type(a) is tuple else ListForm(items)
-    is_changed = isinstance(a, Tensor) and isinstance(b, Cell)
-    if is_changed or is_number(a) or is_number(b) or a is None or b is None:
+    is_conflict = isinstance(a, Conflict) or isinstance(b, Conflict)
+    if is_number(a) or is_number(b) or (type(a) is not type(b) and not is_conflict):
         raise Changed(f"{name} holds something else in each turn")
     return ConflictForm(f"{name} holds something else in each turn")
 
 
 def either(a: Any, b: Any) -> Form | None:
-    """Return a form for numbers of two types; None if there are more types, or no numbers."""
-    found = sorted(kinds(a).keys() | kinds(b).keys())
+    """Return a form for values of two kinds; None if there are more kinds, or a value has none."""
+    of_a, of_b = kinds(a), kinds(b)
+    several = sorted(of_a.keys() | of_b.keys())
     is_nothing = b is DEAD or b is MISSING
-    if len(found) != 2 or not kinds(a) or not (kinds(b) or is_nothing):
+    if len(several) != 2 or not of_a or not (of_b or is_nothing):
         return None
-    if any(is_cell for is_cell, _ in found):
+    try:
+        return EitherForm({k: _of_kind([x[k] for x in (of_a, of_b) if k in x]) for k in several})
+    except Changed:
         return None
-    return EitherForm([type_ for _, type_ in found])
+
+
+def _of_kind(values: Sequence[Any]) -> Form:
+    """Return a form for one or two values of one kind."""
+    a, b = values[0], values[-1]
+    if isinstance(a, Cell):
+        number = NumberForm(number_type(a.number))
+        return _of_cells(a, b, "a value", lambda: number)
+    if isinstance(a, Vector):
+        return _of_vectors(a, b)
+    return NumberForm(number_type(a)) if is_number(a) else Form(a)
+
+
+def _of_cells(a: Cell, b: Cell, name: str, number: Callable[[], Form]) -> Form:
+    is_leaf_sometimes = a.leaf is not b.leaf
+    if a.grad is not None or b.grad is not None or (is_leaf_sometimes and a.goes_back):
+        raise Changed(f"{name} has another gradient in each turn")
+    if a.visible is not b.visible and a.goes_back:
+        raise Changed(f"{name} requires grad in one turn and not in another")
+    inner = number()
+    leaf, visible, saved = flags(content(a), content(b))
+    return CellForm(inner, None if is_leaf_sometimes else leaf, visible, saved)
+
+
+def _of_vectors(a: Vector, b: Vector) -> Form:
+    numbers: list[Form] = [NumberForm(a.type) for _ in a.numbers]
+    like = b if a.dense else a  # which is dense if both are
+    return VectorForm(numbers, like, a.visible if a.visible is b.visible else None)
 
 
 def widened_content(

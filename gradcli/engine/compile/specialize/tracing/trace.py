@@ -29,6 +29,7 @@ from gradcli.engine.compile.typed import (
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import REQUIRED, Op
 from gradcli.engine.values.data import NUMBERS, SCALARS
+from gradcli.errors import GradError
 from gradcli.source import Span
 
 _TYPES = {dtype: name for name, dtype in DTYPES.items()}
@@ -125,12 +126,12 @@ class Trace(Builder):
 
     @contextmanager
     def tried(self) -> Iterator[None]:
-        """Undo the changes of lists and tensors if the context is refused."""
+        """Undo the changes of lists and tensors if the context is refused, or fails."""
         opened, recording = len(self.objects), self.recording
         self.objects.append({})
         try:
             yield
-        except NotCompilable:
+        except (NotCompilable, GradError):
             for changed in reversed(self.objects[opened:]):
                 for value, held in changed.values():
                     restore(value, held)

@@ -5,15 +5,25 @@ unknown number, and the classes below.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from gradcli.engine.compile.specialize.tracing.liveness import Liveness
 from gradcli.engine.compile.symbols import Builder, Symbol
-from gradcli.engine.compile.typed import DTYPES, NotCompilable, dtype_and_shape, is_array, type_of
+from gradcli.engine.compile.typed import (
+    DTYPES,
+    NotCompilable,
+    array_type,
+    dtype_and_shape,
+    is_array,
+    type_of,
+)
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.values.carrier import Carrier
 from gradcli.engine.values.data import NUMBERS
 from gradcli.ir import program as ir
+
+Kind: TypeAlias = tuple[str, str]
+"""A class of values, and the type in it; None and each known text is a type of its own."""
 
 MOST_ITEMS = 2**16
 """The most items of a value that are followed one by one while code is made."""
@@ -264,8 +274,7 @@ class Transform:
 
 class Either:
     """A value of one of two kinds, stored with a type flag: `then` if `test` is true, else
-    `orelse`. The kinds are two types of numbers, or a number and a 0-d tensor, in the order of
-    their kinds.
+    `orelse`. The two are numbers, tensors, None or texts, in the order of their kinds.
     """
 
     __slots__ = ("orelse", "test", "then")
@@ -275,7 +284,7 @@ class Either:
         self.then = then
         self.orelse = orelse
 
-    def kinds(self) -> dict[tuple[bool, str], Any]:
+    def kinds(self) -> dict[Kind, Any]:
         """Return its two possible values by kind."""
         return {kind(self.then): self.then, kind(self.orelse): self.orelse}
 
@@ -349,17 +358,27 @@ def number_type(value: Any) -> str:
     return type_of(value.value if type(value) is Symbol else value)
 
 
-def kind(value: Any) -> tuple[bool, str]:
-    """Return whether a value is a tensor, and the type of its number."""
+def is_word(value: Any) -> bool:
+    """True for None and a known text, each of which is a kind of its own."""
+    return value is None or type(value) is str
+
+
+def kind(value: Any) -> Kind:
+    """Return the kind of a number, tensor, None or text."""
+    if is_word(value):
+        return "word", repr(value)
+    if isinstance(value, Vector):
+        return "vector", array_type(value.dtype, value.shape)
     is_cell = isinstance(value, Cell)
-    return is_cell, number_type(value.number if is_cell else value)
+    return ("tensor", number_type(value.number)) if is_cell else ("number", number_type(value))
 
 
-def kinds(value: Any) -> dict[tuple[bool, str], Any]:
-    """Return the possible values by kind; empty unless it is a number or 0-d tensor."""
+def kinds(value: Any) -> dict[Kind, Any]:
+    """Return the possible values by kind; empty unless it is a number, tensor, None or text."""
     if isinstance(value, Either):
         return value.kinds()
-    return {kind(value): value} if is_number(value) or isinstance(value, Cell) else {}
+    has_kind = is_number(value) or is_word(value) or isinstance(value, (Cell, Vector))
+    return {kind(value): value} if has_kind else {}
 
 
 _UNKNOWN = (

@@ -36,6 +36,9 @@ class Tracing(Protocol):
     def converted(self, value: Any, dtype: str) -> Any:
         """The number in a value, converted to a dtype; no derivative passes to a tensor."""
 
+    def operands(self, op: Any, args: Sequence[Any]) -> Sequence[Any]:
+        """The arguments of an op as numbers and tensors."""
+
     def number(self, value: Any) -> Any:
         """The number; any other value is refused."""
 

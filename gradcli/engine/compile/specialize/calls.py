@@ -317,7 +317,7 @@ class Calls:
         raise self._trace.refused("the kind of a value known only at run time")
 
     def number(self, value: Any) -> Any:
-        if is_number(value) or isinstance(value, (Cell, Vector, Tensor)):
+        if is_number(value) or is_whole(value):
             return value
         raise self._trace.refused("numbers are mixed with something else")
 

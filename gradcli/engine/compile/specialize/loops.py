@@ -35,8 +35,10 @@ from gradcli.engine.compile.specialize.tracing.values import (
     Closure,
     Conflict,
     Each,
+    Either,
     Frame,
     Range,
+    kinds,
     taken,
 )
 from gradcli.engine.compile.symbols import Symbol, operand
@@ -464,6 +466,7 @@ class _Turn:
         self.forms = forms
         self.objects = objects
         self.trace = trace
+        self.turned: dict[Any, Any] = {}
         frame = head.frame
         self.params: list[Value] = []
         self.first = {key: self._made(form) for key, form in forms.items()}
@@ -518,6 +521,7 @@ class _Turn:
     def _turned(self, head: _Head, frame: Frame) -> Any:
         self.trace.steps += 1
         flow = head.turn()
+        self.turned = dict(frame.slots)
         if isinstance(flow, Symbol):
             frame.slots[AGAIN] = ops.lt(flow, BREAK)
             frame.slots[FLOW] = behind(head.do, flow)
@@ -530,6 +534,13 @@ class _Turn:
         frame.slots[AGAIN] = False
         frame.slots[FLOW] = NEXT
         return NEXT
+
+    def _may_stay(self, key: Any) -> bool:
+        """True if a name may still have the kind that it has at the head after a turn, or another
+        one. If it has another one in any case, the first turn is peeled instead.
+        """
+        found = self.turned.get(key)
+        return isinstance(found, Either) and kinds(self.first[key]).keys() <= kinds(found).keys()
 
     def _is_param(self, value: Any) -> bool:
         return isinstance(value, Symbol) and value.value in self.params
@@ -547,6 +558,9 @@ class _Turn:
                 continue
             head, end = self.first[key], self.last.get(key, DEAD if key is RESULT else MISSING)
             name = self.head.do.name(key)
+            if self._may_stay(key) and (found := either(head, end)) is not None:
+                forms[key] = found if form.flat(end) is None else form
+                continue
             try:
                 forms[key] = widened(form, head, end, name, self._is_param)
             except Changed as change:

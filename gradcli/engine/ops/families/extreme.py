@@ -114,7 +114,7 @@ def _choice(name: str, word: str) -> Op:
         return reduce(ops[f"{name}imum"], given)
 
     def traced(code: Tracing, *values: Any, dim: Any, keepdim: Any) -> Any:
-        first, *others = (code.number(v) for v in values)
+        first, *others = code.operands(ops[f"{name}imum"], values)
         if code.are_tensors(first) and others and type(others[0]) is int:
             dim, *rest = others
             others, keepdim = [], rest[0] if rest else keepdim

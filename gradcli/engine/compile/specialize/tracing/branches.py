@@ -280,8 +280,13 @@ class Merge:
         """Return the merged content of `a` on one path and `b` on the other."""
         x, y = self.ways[0].held(a), self.ways[1].held(b)
         if isinstance(a, Cell):
-            pairs = zip(x[:CONTENTS], y[:CONTENTS], strict=True)
-            return (*(self.merged(p, q, "a tensor") for p, q in pairs), *flags(x, y))
+            grads = x[1], y[1]
+            number = self.merged(x[0], y[0], "a tensor")
+            if None in grads and grads != (None, None):
+                grad: Any = Conflict("a tensor has a gradient on one of two paths")
+            else:
+                grad = self.merged(*grads, "a tensor")
+            return (number, grad, *flags(x, y))
         if len(x) != len(y):
             raise self.trace.refused("a list gets another length on a path that depends on values")
         return tuple(self.merged(p, q, "an item") for p, q in zip(x, y, strict=True))

@@ -276,8 +276,7 @@ def _joined(a: Any, b: Any, name: str, is_param: Callable[[Any], bool]) -> Form:
         return NumberForm(number_type(a), dense=is_dense(a) and is_dense(b))
     if a is DEAD and is_number(b):
         return NumberForm(number_type(b), dense=is_dense(b))
-    is_either = isinstance(b, Either) and kinds(a).keys() <= kinds(b).keys()
-    if (isinstance(a, Either) or is_either) and (found := either(a, b)) is not None:
+    if isinstance(a, Either) and (found := either(a, b)) is not None:
         return found
     if a is MISSING or b is MISSING or isinstance(a, Maybe) or isinstance(b, Maybe):
         values = [x.value if isinstance(x, Maybe) else x for x in (a, b) if x is not MISSING]
@@ -294,8 +293,8 @@ def _joined(a: Any, b: Any, name: str, is_param: Callable[[Any], bool]) -> Form:
     if type(a) is type(b) and type(a) in (tuple, list) and len(a) == len(b):
         items = [_joined(x, y, name, is_param) for x, y in zip(a, b, strict=True)]
         return TupleForm(items) if type(a) is tuple else ListForm(items)
-    is_conflict = isinstance(a, Conflict) or isinstance(b, Conflict)
-    if is_number(a) or is_number(b) or (type(a) is not type(b) and not is_conflict):
+    is_other = type(a) is not type(b) and not (isinstance(a, Conflict) or isinstance(b, Conflict))
+    if is_other or any(is_number(x) or x is None for x in (a, b)):
         raise Changed(f"{name} holds something else in each turn")
     return ConflictForm(f"{name} holds something else in each turn")
 

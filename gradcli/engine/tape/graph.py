@@ -362,6 +362,19 @@ class Watchpoint(Node):
         return dots[0]
 
 
+class NodeOfName(Node):
+    """A node of which only the name is known: compiled code has made its tensor."""
+
+    __slots__ = ("_name",)
+
+    def __init__(self, name: str) -> None:
+        super().__init__((), (), True, None)
+        self._name = name
+
+    def name(self) -> str:
+        return self._name
+
+
 class NodeOfOp(Node):
     """A node that programs see as an op on these arguments with these parameters."""
 

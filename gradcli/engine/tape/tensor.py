@@ -16,6 +16,7 @@ from gradcli.engine.tape.graph import (
     LIVE,
     CompositeNode,
     Node,
+    NodeOfName,
     NodeOfOp,
     Site,
     Version,
@@ -586,6 +587,13 @@ def leaf(data: Data) -> Tensor:
     tensor = Tensor(data)
     tensor.node = AccumulateGrad(tensor)
     return tensor
+
+
+def of_node(data: Data, name: str) -> Tensor:
+    """A tensor that shows a node of this name: a leaf for that of leaves, no node for ""."""
+    if name == AccumulateGrad.__name__:
+        return leaf(data)
+    return Tensor(data, NodeOfName(name) if name else None)
 
 
 def require_grad(x: Tensor) -> None:

@@ -20,7 +20,7 @@ from gradcli.engine.compile.specialize.program import (
 from gradcli.engine.compile.typed import NotCompilable
 from gradcli.engine.report.values import binding, is_data, is_numeric, plain_value
 from gradcli.engine.run.session.state import Session
-from gradcli.engine.tape.tensor import Tensor, leaf
+from gradcli.engine.tape.tensor import AccumulateGrad, Tensor, leaf, of_node
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import np
 from gradcli.questions.asked.loaded import Loaded
@@ -40,8 +40,9 @@ class Run(Lowered):
         self._names = names
         self._params = {i.name for i in program.inputs if i.kind == "param"}
         trees = zip(names, made.outputs, strict=False)
+        self._is_recorded = request.options.grad_fn or loaded.sees_recording
         if request.options.grad_fn and any(
-            _has_tensor(t) for n, t in trees if n not in self._params
+            _is_unnamed(t) for n, t in trees if n not in self._params
         ):
             raise NotCompilable("tensors are shown with the operations that made them")
         self._output = program.output
@@ -54,7 +55,7 @@ class Run(Lowered):
 
     def result(self, numbers: Sequence[Any], printed: tuple[str, ...]) -> RunResult:
         found = iter(numbers)
-        values = [_value(tree, found) for tree in self._trees]
+        values = [self._value(tree, found) for tree in self._trees]
         named = {**dict(zip(self._names, values, strict=False))}
         for name in self._params:
             if not isinstance(named[name], Tensor) or named[name].node is None:
@@ -72,24 +73,48 @@ class Run(Lowered):
             kinks=None,
         )
 
+    def _value(self, tree: Tree, numbers: Iterator[Any]) -> Any:
+        """A value of the program."""
+        match tree:
+            case Items():
+                return tree.kind(self._value(item, numbers) for item in tree.items)
+            case Known():
+                return tree.value
+            case Elements():
+                data = np.array([next(numbers) for _ in range(tree.count)]).reshape(tree.shape)
+                return self._tensor(data, tree.nodes, numbers)
+            case Ways():
+                is_first = next(numbers)
+                values = self._value(tree.then, numbers), self._value(tree.orelse, numbers)
+                return values[0] if is_first else values[1]
+            case Trained():
+                data = next(numbers)
+                made = leaf(data) if tree.requires_grad else Tensor(data)
+                made.grad = None if tree.grad is None else Tensor(next(numbers))
+                return made
+        number = next(numbers)
+        return self._tensor(number, tree.nodes, numbers) if tree.tensor else number
+
+    def _tensor(self, data: Any, nodes: Sequence[str] | None, numbers: Iterator[Any]) -> Tensor:
+        """A tensor with its node, or one of the name of its node."""
+        several = nodes or ("",)
+        name = several[next(numbers) if len(several) > 1 else 0]
+        return of_node(data, name if self._is_recorded or name == AccumulateGrad.__name__ else "")
+
 
 def _tests(tree: Tree, places: Iterator[int]) -> Iterator[int]:
-    """The places of the bools in a result that select its form.
-
-    Raises:
-        NotCompilable: If a tensor requires grad by itself on one of two paths.
-    """
+    """The places of the bools in a result that select its form."""
     match tree:
         case Leaf():
-            if tree.trained:
-                raise NotCompilable("a tensor is a leaf on one of two paths")
             next(places)
+            if tree.nodes is not None and len(tree.nodes) > 1:
+                next(places)
         case Trained():
             next(places)
             if tree.grad is not None:
                 next(places)
         case Elements():
-            for _ in range(tree.count):
+            for _ in range(tree.count + (tree.nodes is not None and len(tree.nodes) > 1)):
                 next(places)
         case Items():
             for item in tree.items:
@@ -100,34 +125,12 @@ def _tests(tree: Tree, places: Iterator[int]) -> Iterator[int]:
             yield from _tests(tree.orelse, places)
 
 
-def _has_tensor(tree: Tree) -> bool:
+def _is_unnamed(tree: Tree) -> bool:
+    """True if a result holds a tensor whose node is not known."""
     if isinstance(tree, Items):
-        return any(map(_has_tensor, tree.items))
+        return any(map(_is_unnamed, tree.items))
     if isinstance(tree, Ways):
-        return _has_tensor(tree.then) or _has_tensor(tree.orelse)
-    if isinstance(tree, Elements):
-        return True
+        return _is_unnamed(tree.then) or _is_unnamed(tree.orelse)
     if isinstance(tree, Trained):
         return not tree.requires_grad
-    return isinstance(tree.value, Tensor) if isinstance(tree, Known) else tree.tensor
-
-
-def _value(tree: Tree, numbers: Iterator[Any]) -> Any:
-    """A value of the program."""
-    if isinstance(tree, Items):
-        return tree.kind(_value(item, numbers) for item in tree.items)
-    if isinstance(tree, Known):
-        return tree.value
-    if isinstance(tree, Elements):
-        return Tensor(np.array([next(numbers) for _ in range(tree.count)]).reshape(tree.shape))
-    if isinstance(tree, Ways):
-        is_first = next(numbers)
-        values = _value(tree.then, numbers), _value(tree.orelse, numbers)
-        return values[0] if is_first else values[1]
-    if isinstance(tree, Trained):
-        data = next(numbers)
-        made = leaf(data) if tree.requires_grad else Tensor(data)
-        made.grad = None if tree.grad is None else Tensor(next(numbers))
-        return made
-    number = next(numbers)
-    return Tensor(number) if tree.tensor else number
+    return isinstance(tree, (Leaf, Elements)) and tree.nodes is None

@@ -119,25 +119,38 @@ def interpreted(program, given, wanted=None):
 def leaves(tree):
     """The numbers in a result."""
     if isinstance(tree, Leaf):
-        return [tree]
+        return [tree, *_node(tree)]
     if isinstance(tree, Elements):
-        return [Leaf(tree.type, True)] * tree.count
+        return [*[Leaf(tree.type, True)] * tree.count, *_node(tree)]
     if isinstance(tree, Ways):
         return [Leaf("bool", False), *leaves(tree.then), *leaves(tree.orelse)]
     return [leaf for item in tree.items for leaf in leaves(item)] if isinstance(tree, Items) else []
+
+
+def _node(tree):
+    """The place of the name of a tensor's node, if it may have several."""
+    return [Leaf("int", False)] if tree.nodes and len(tree.nodes) > 1 else []
+
+
+def _pass_node(tree, numbers):
+    for _ in _node(tree):
+        next(numbers)
 
 
 def filled(tree, numbers):
     """The structure of a result filled with numbers."""
     match tree:
         case Leaf():
-            return Tensor(next(numbers)) if tree.tensor else next(numbers)
+            number = next(numbers)
+            _pass_node(tree, numbers)
+            return Tensor(number) if tree.tensor else number
         case Items():
             return tree.kind([filled(item, numbers) for item in tree.items])
         case Known():
             return tree.value
         case Elements():
             found = [next(numbers) for _ in range(tree.count)]
+            _pass_node(tree, numbers)
             return Tensor(np.array(found).reshape(tree.shape))
         case Ways():
             is_first = next(numbers)

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, TypeAlias
 
 from gradcli.engine.compile.specialize.tracing.trace import Trace
 from gradcli.engine.compile.specialize.tracing.values import (
+    LEAF,
     Cell,
     Vector,
     is_known,
@@ -152,9 +153,10 @@ class Binding:
             raise NotCompilable(f"the input `{i.name}` is a tensor of {sample.dtype}", i.span)
         types = self._trace.tensors.types(sample.dtype, sample.shape)
         values = [self._entry(i.name, t, sample.shape, at) for at, t in enumerate(types)]
-        return self._led(
-            self._trace.tensors.given(values, sample.shape, node_of(sample) is not None)
-        )
+        is_leaf = node_of(sample) is not None
+        found = self._trace.tensors.given(values, sample.shape, is_leaf)
+        found.node = LEAF
+        return self._led(found)
 
     def _led(self, made: Any) -> Any:
         """Return a tensor, as a leaf of the program's graph if it is one."""
@@ -182,6 +184,7 @@ class Binding:
             if not is_visible and i.name not in self._watched:
                 return bound
             found = self._trace.tensors.of_known(bound, visible=is_visible)
+            found.node = LEAF
             if isinstance(found, Cell):
                 found.leaf, found.frozen = is_visible, False
             return self._led(found)
@@ -242,7 +245,9 @@ class Binding:
         for x in at:
             self._trace.connections.point(x.value)
         self.arrays[name] = Array(held.shape, tuple(x.value for x in at))
-        return Vector(at, held.shape, held.visible, self._trace, held.dense)
+        found = Vector(at, held.shape, held.visible, self._trace, held.dense)
+        found.node = held.node
+        return found
 
 
 def _sample(default: Any) -> Any:

@@ -99,6 +99,7 @@ class Calls:
         """The transforms that differentiate functions."""
         from gradcli.engine.compile.specialize.transforms import Transforms
 
+        self._trace.transforms = True
         return Transforms(self._trace, self.call)
 
     @cached_property

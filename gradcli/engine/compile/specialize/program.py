@@ -28,9 +28,10 @@ from gradcli.engine.compile.specialize.tracing.values import (
     is_known,
     is_number,
     number_type,
+    origin,
 )
 from gradcli.engine.compile.step_bounds import Effort, nested
-from gradcli.engine.compile.symbols import operand
+from gradcli.engine.compile.symbols import Symbol, operand
 from gradcli.engine.compile.typed import (
     Block,
     GoesBack,
@@ -57,14 +58,14 @@ class Leaf(Record):
     Fields:
         type: its type.
         tensor: True if it is a 0-d tensor.
-        trained: True if that is a leaf that requires grad on one path and none on another.
+        nodes: of a tensor, as of `Elements`.
     """
 
-    __slots__ = ("type", "tensor", "trained")
-    _defaults: ClassVar[dict[str, Any]] = {"trained": False}
+    __slots__ = ("type", "tensor", "nodes")
+    _defaults: ClassVar[dict[str, Any]] = {"nodes": ("",)}
     type: str
     tensor: bool
-    trained: bool
+    nodes: Sequence[str] | None
 
 
 class Known(Record):
@@ -91,12 +92,22 @@ class Ways(Record):
 
 
 class Elements(Record):
-    """A result that is a tensor with dimensions, with that many numbers."""
+    """A result that is a tensor with dimensions.
 
-    __slots__ = ("type", "shape", "count")
+    Fields:
+        type: that of its elements.
+        shape: its shape.
+        count: how many numbers it has.
+        nodes: the names of the nodes that it may have, "" for none. If there are several, the place
+            of the right one follows its numbers. None if they are unknown.
+    """
+
+    __slots__ = ("type", "shape", "count", "nodes")
+    _defaults: ClassVar[dict[str, Any]] = {"nodes": ("",)}
     type: str
     shape: tuple[int, ...]
     count: int
+    nodes: Sequence[str] | None
 
 
 class Trained(Record):
@@ -198,9 +209,12 @@ def _specialized(
         with Room(NESTED), trace.block() as body:
             statements.block(program.main.body, frame)
             results = [statements.read(x, frame) for x in operands]
-            if binding.points or binding.arrays:
+            is_differentiated = binding.points or binding.arrays
+            if is_differentiated:
                 results = [_float(x, trace) for x in results]
-            outputs = tuple(_tree(x, numbers) for x in results)
+            are_hidden = is_differentiated or (trace.transforms and trace.requires_grad)
+            names = () if are_hidden else trace.names
+            outputs = tuple(_tree(x, numbers, names) for x in results)
     except GradError as error:  # a run that gets there raises it, too
         raise NotCompilable(str(error), trace.span) from None
     except RecursionError:
@@ -234,34 +248,50 @@ def _float(value: Any, trace: Trace) -> Any:
     return numbers[floats.index(True)]
 
 
-def _leaf(value: Any, numbers: list[Operand]) -> Leaf:
+def _leaf(value: Any, numbers: list[Operand], names: Sequence[str]) -> Leaf:
     """Append the number of a number or tensor, and return its structure."""
     is_tensor = isinstance(value, Cell)
-    numbers.append(operand(value.number if is_tensor else value))
-    return Leaf(type_of(numbers[-1]), is_tensor, is_tensor and value.leaf is None)
+    number = operand(value.number if is_tensor else value)
+    numbers.append(number)
+    nodes = _nodes(value, numbers, names) if is_tensor or not names else ("",)
+    return Leaf(type_of(number), is_tensor, nodes)
 
 
-def _tree(value: Any, numbers: list[Operand]) -> Tree:
-    """Append the numbers of a value, and return its structure."""
+def _nodes(x: Any, numbers: list[Operand], names: Sequence[str]) -> Sequence[str] | None:
+    """Return the names of the nodes that a tensor may have. If there are several, append the place
+    of the right one.
+    """
+    at = origin(x) if names else None
+    if not isinstance(at, Symbol):
+        return None if at is None else (names[at],)
+    numbers.append(operand(at))
+    return tuple(names)
+
+
+def _tree(value: Any, numbers: list[Operand], names: Sequence[str]) -> Tree:
+    """Append the numbers of a value, and return its structure. `names` are those of all nodes; none
+    if they are not wanted.
+    """
     if isinstance(value, Cell) and (value.leaf or value.grad is not None):
         if isinstance(value.grad, Conflict) or value.visible is None:
             raise NotCompilable("whether a tensor has a gradient depends on the path")
-        found = _leaf(value, numbers)
-        grad = None if value.grad is None else _leaf(value.grad, numbers)
+        found = _leaf(value, numbers, ())
+        grad = None if value.grad is None else _leaf(value.grad, numbers, ())
         return Trained(found, value.is_leaf, grad)
     if is_number(value) or (isinstance(value, Cell) and is_number(value.number)):
-        return _leaf(value, numbers)
+        return _leaf(value, numbers, names)
     if isinstance(value, Vector):
         numbers += map(operand, value.numbers)
-        return Elements(value.type, value.shape, len(value.numbers))
+        nodes = _nodes(value, numbers, names)
+        return Elements(value.type, value.shape, len(value.numbers), nodes)
     if isinstance(value, Either):
         numbers.append(operand(value.test))
-        return Ways(_tree(value.then, numbers), _tree(value.orelse, numbers))
+        return Ways(_tree(value.then, numbers, names), _tree(value.orelse, numbers, names))
     if isinstance(value, (list, tuple)) and not is_known(value):
         made: Callable[[Iterable[Any]], Any] = type(value)
         if isinstance(value, Fields):
             made = partial(Fields, value.name, value.names)
-        return Items(made, tuple(_tree(item, numbers) for item in value))
+        return Items(made, tuple(_tree(item, numbers, names) for item in value))
     if is_known(value) or isinstance(value, (Closure, Transform, Own)):
         return Known(value)
     raise NotCompilable("its result is not a number")

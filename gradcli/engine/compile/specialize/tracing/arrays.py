@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from gradcli.engine.compile.result_type import result_type, result_types
-from gradcli.engine.compile.specialize.tracing.values import Cell, is_number
+from gradcli.engine.compile.specialize.tracing.values import Cell, is_number, joint
 from gradcli.engine.compile.specialize.tracing.values import is_whole as is_tensor
 from gradcli.engine.compile.symbols import Symbol, argument, is_whole
 from gradcli.engine.compile.typed import DTYPES, Placed, PlacedSeveral, array_type, is_floating
@@ -153,7 +153,7 @@ class Arrays:
         """Return a result of an op as a tensor."""
         trace = self._trace
         seen = [x.visible for x in args if isinstance(x, Cell)]
-        visible = None if None in seen else any(seen)
+        visible = joint(seen)
         floating = is_floating(made.type)
         self._save(op, args, made)
         if not trace.recording and floating:

@@ -27,6 +27,7 @@ from gradcli.engine.compile.specialize.tracing.values import (
     kind,
     kinds,
     number_type,
+    origin,
 )
 from gradcli.engine.compile.symbols import Symbol, operand
 from gradcli.engine.compile.typed import Block, If, Instruction, Operand, Value, nothing
@@ -165,7 +166,9 @@ class Merge:
         ):
             numbers = [self._number(x, y) for x, y in zip(a.numbers, b.numbers, strict=True)]
             visible = a.visible if a.visible is b.visible else None
-            return Vector(numbers, a.shape, visible, self.trace, a.dense and b.dense)
+            made = Vector(numbers, a.shape, visible, self.trace, a.dense and b.dense)
+            made.node = self._origin(origin(a), origin(b))
+            return made
         if kinds(a) and kinds(b):
             return self._either(a, b, name)
         if type(a) is list and type(b) is list and len(self.ways[0].held(a)) == len(
@@ -223,7 +226,9 @@ class Merge:
             return tuple(self._moved(x, way) for x in a)
         if isinstance(a, Vector):
             moved = [self._moved(x, way) for x in a.numbers]
-            return Vector(moved, a.shape, a.visible, self.trace, a.dense)
+            made = Vector(moved, a.shape, a.visible, self.trace, a.dense)
+            made.node = self._moved(a.node, way)
+            return made
         if isinstance(a, Text):
             return Text(a.make, [self._moved(x, way) for x in a.values])
         if isinstance(a, Range):
@@ -248,25 +253,26 @@ class Merge:
         """Return a list or tensor of one path, with its content moved after the branch."""
         held = self.ways[way].held(a)
         if isinstance(a, Cell):
-            moved = [self._moved(x, way) for x in held[:CONTENTS]]
-            self._writes.append((a, (*moved, *held[CONTENTS:])))
+            moved = [self._moved(x, way) for x in held[: CONTENTS + 1]]
+            self._writes.append((a, (*moved, *held[CONTENTS + 1 :])))
         else:
             self._writes.append((a, [self._moved(x, way) for x in held]))
         return a
 
     def _cell(self, a: Cell, b: Cell) -> Any:
-        (_, grad, leaf, *_), (_, other_grad, is_other_leaf, *_) = (
+        (_, grad, _, leaf, *_), (_, other_grad, _, is_other_leaf, *_) = (
             way.held(x) for way, x in zip(self.ways, (a, b), strict=True)
         )
         is_leaf_sometimes = leaf is not is_other_leaf
         has_grad = grad is not None or other_grad is not None
         if has_grad or (is_leaf_sometimes and a.goes_back):
             return Conflict("a tensor has a gradient on one of two paths")
-        number, _, _, visible, saved = self._contents(a, b)
+        number, _, node, _, visible, saved = self._contents(a, b)
         if not is_number(number):
             return Conflict("a tensor is of another dtype on each of two paths")
         made = self.trace.cell(number, visible=visible)
         made.saved, made.leaf = saved, None if is_leaf_sometimes else leaf
+        made.node = node
         if leaf and not is_leaf_sometimes and self.trace.graph is not None:
             self.trace.graph.known(made)
             self._leaves.append((a, b))
@@ -285,11 +291,15 @@ class Merge:
             if None in grads and grads != (None, None):
                 grad: Any = Conflict("a tensor has a gradient on one of two paths")
             else:
-                grad = self.merged(*grads, "a tensor")
-            return (number, grad, *flags(x, y))
+                grad = self.merged(x[1], y[1], "a tensor")
+            return (number, grad, self._origin(x[CONTENTS], y[CONTENTS]), *flags(x, y))
         if len(x) != len(y):
             raise self.trace.refused("a list gets another length on a path that depends on values")
         return tuple(self.merged(p, q, "an item") for p, q in zip(x, y, strict=True))
+
+    def _origin(self, a: Any, b: Any) -> Any:
+        """Merge the origins of two tensors."""
+        return None if a is None or b is None else self._number(a, b)
 
     def _pair(self, a: Any, b: Any, make: Callable[[], Any]) -> Any:
         """Return the merge of two lists or tensors; each pair has one merge."""

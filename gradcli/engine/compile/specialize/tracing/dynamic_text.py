@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from gradcli.engine.compile.specialize.tracing.trace import Trace
-from gradcli.engine.compile.specialize.tracing.values import Cell, Text, Vector
+from gradcli.engine.compile.specialize.tracing.values import Cell, Text, Vector, origin
 from gradcli.engine.compile.symbols import Symbol, operand
 from gradcli.engine.compile.typed import Tell
-from gradcli.engine.tape.tensor import Tensor, leaf
+from gradcli.engine.tape.tensor import of_node
 from gradcli.engine.values.data import NUMBERS, np
 
 
@@ -28,7 +28,7 @@ class Texts:
     def tell(self, make: Callable[[Sequence[Any]], str], values: Sequence[Any]) -> None:
         """Print the text made from values."""
         numbers = self._numbers(values)
-        kept = _Kept(make, values)
+        kept = _Kept(make, values, self._trace.names)
         self._trace.add(Tell(self._trace.span, len(self.made), tuple(map(operand, numbers))))
         self.made.append(kept.text)
 
@@ -37,9 +37,10 @@ class Texts:
         if isinstance(value, Symbol):
             return [value]
         if isinstance(value, (Cell, Vector)):
-            if value.visible is not False and not _is_leaf(value):
+            inner, node = value.number if isinstance(value, Cell) else value.numbers, origin(value)
+            if node is None:
                 raise self._trace.refused("the text of a tensor that requires grad names its node")
-            return self._numbers(value.number if isinstance(value, Cell) else value.numbers)
+            return [*self._numbers(inner), *self._numbers(node)]
         if isinstance(value, Text):
             return self._numbers(value.values)
         if isinstance(value, (list, tuple)):
@@ -54,9 +55,14 @@ class _Kept:
     which may change later.
     """
 
-    def __init__(self, make: Callable[[Sequence[Any]], str], values: Sequence[Any]) -> None:
+    def __init__(
+        self,
+        make: Callable[[Sequence[Any]], str],
+        values: Sequence[Any],
+        names: Sequence[str],
+    ) -> None:
         self.make = make
-        self.values = [_kept(value) for value in values]
+        self.values = [_kept(value, names) for value in values]
 
     def text(self, *numbers: Any) -> str:
         """Return the text with these numbers."""
@@ -69,29 +75,26 @@ class _Place:
 
 
 class _Wrapped:
-    """A tensor of a shape with inner values; `leaf` if it requires grad."""
+    """A tensor of a shape with inner values, and the place of its node's name among `names`."""
 
-    def __init__(self, inner: Any, shape: Sequence[int] = (), *, leaf: bool = False) -> None:
+    def __init__(self, inner: Any, shape: Sequence[int], node: Any, names: Sequence[str]) -> None:
         self.inner = inner
         self.shape = shape
-        self.leaf = leaf
+        self.node = node
+        self.names = names
 
 
-def _is_leaf(value: Any) -> bool:
-    return isinstance(value, Cell) and value.is_leaf and value.visible is True
-
-
-def _kept(value: Any) -> Any:
+def _kept(value: Any, names: Sequence[str]) -> Any:
     if isinstance(value, Symbol):
         return _Place()
-    if isinstance(value, Cell):
-        return _Wrapped(_kept(value.number), leaf=_is_leaf(value))
-    if isinstance(value, Vector):
-        return _Wrapped(_kept(value.numbers), value.shape)
+    if isinstance(value, (Cell, Vector)):
+        shape = value.shape if isinstance(value, Vector) else ()
+        inner = value.numbers if isinstance(value, Vector) else value.number
+        return _Wrapped(_kept(inner, names), shape, _kept(origin(value), names), names)
     if isinstance(value, Text):
-        return _Kept(value.make, value.values)
+        return _Kept(value.make, value.values, names)
     if isinstance(value, (list, tuple)):
-        return type(value)(map(_kept, value))
+        return type(value)([_kept(item, names) for item in value])
     return value
 
 
@@ -101,7 +104,7 @@ def _filled(value: Any, numbers: Iterator[Any]) -> Any:
     if isinstance(value, _Wrapped):
         inner = _filled(value.inner, numbers)
         data = np.array(inner).reshape(value.shape) if value.shape else inner
-        return leaf(data) if value.leaf else Tensor(data)
+        return of_node(data, value.names[_filled(value.node, numbers)])
     if isinstance(value, _Kept):
         return value.make([_filled(inner, numbers) for inner in value.values])
     if isinstance(value, (list, tuple)):

@@ -20,6 +20,7 @@ from gradcli.engine.compile.specialize.tracing.values import (
     is_number,
     kinds,
     number_type,
+    origin,
 )
 from gradcli.engine.compile.symbols import Symbol, operand
 from gradcli.engine.compile.typed import Operand, nothing
@@ -161,14 +162,17 @@ class ListForm(TupleForm):
 class CellForm(Form):
     """A tensor, a new one in each turn; unknown code may hold it."""
 
-    def __init__(self, number: Form, leaf: bool | None, visible: bool | None, saved: bool) -> None:
+    def __init__(
+        self, number: Form, node: Form, leaf: bool | None, visible: bool | None, saved: bool
+    ) -> None:
         self.number = number
+        self.node = node
         self.leaf = leaf
         self.visible = visible
         self.saved = saved
 
     def types(self) -> list[str]:
-        return self.number.types()
+        return [*self.number.types(), *self.node.types()]
 
     def flat(self, value: Any) -> list[Operand] | None:
         if not isinstance(value, Cell) or (value.saved and not self.saved):
@@ -178,14 +182,25 @@ class CellForm(Form):
         if value.visible is not self.visible and self.visible is not None:
             return None
         value.let_go()
-        return self.number.flat(value.stored)
+        return _flat([self.number, self.node], [value.stored, origin(value)])
 
     def made(self, numbers: Iterator[Any], trace: Trace) -> Any:
         found = trace.cell(self.number.made(numbers, trace), visible=self.visible)
+        found.node = self.node.made(numbers, trace)
         found.saved, found.frozen, found.leaf = self.saved, True, self.leaf
         if self.leaf and trace.graph is not None:
             trace.graph.known(found)
         return found
+
+
+class UnknownForm(Form):
+    """The origin of a tensor that is unknown."""
+
+    def __init__(self) -> None:
+        super().__init__(None)
+
+    def flat(self, value: Any) -> list[Operand] | None:
+        return []
 
 
 class HeldForm(TupleForm):
@@ -212,25 +227,27 @@ class HeldForm(TupleForm):
 class VectorForm(TupleForm):
     """A scalarized tensor, a new one in each turn."""
 
-    def __init__(self, items: list[Form], like: Vector, visible: bool | None) -> None:
-        super().__init__(items)
+    def __init__(self, items: list[Form], node: Form, like: Vector, visible: bool | None) -> None:
+        super().__init__([*items, node])
         self.like = like
         self.visible = visible
 
     def flat(self, value: Any) -> list[Operand] | None:
         if value is DEAD or value is MISSING:
-            return _flat(self.items, [value] * len(self.items))
+            return [nothing(type_) for type_ in self.types()]
         if not isinstance(value, Vector) or value.shape != self.like.shape:
             return None
         if value.visible is not self.visible and self.visible is not None:
             return None
         if self.like.dense and not value.dense:
             return None
-        return _flat(self.items, value.numbers)
+        return _flat(self.items, [*value.numbers, origin(value)])
 
     def made(self, numbers: Iterator[Any], trace: Trace) -> Any:
-        found = super().made(numbers, trace)
-        return Vector(found, self.like.shape, self.visible, trace, self.like.dense)
+        *found, node = super().made(numbers, trace)
+        made = Vector(found, self.like.shape, self.visible, trace, self.like.dense)
+        made.node = node
+        return made
 
 
 class ConflictForm(Form):
@@ -331,13 +348,26 @@ def _of_cells(a: Cell, b: Cell, name: str, number: Callable[[], Form]) -> Form:
         raise Changed(f"{name} requires grad in one turn and not in another")
     inner = number()
     leaf, visible, saved = flags(content(a), content(b))
-    return CellForm(inner, None if is_leaf_sometimes else leaf, visible, saved)
+    return CellForm(
+        inner,
+        _of_origins(origin(a), origin(b)),
+        None if is_leaf_sometimes else leaf,
+        visible,
+        saved,
+    )
+
+
+def _of_origins(a: Any, b: Any) -> Form:
+    if a is None or b is None:
+        return UnknownForm()
+    return Form(a) if type(a) is type(b) is int and a == b else NumberForm("int")
 
 
 def _of_vectors(a: Vector, b: Vector) -> Form:
     numbers: list[Form] = [NumberForm(a.type) for _ in a.numbers]
     like = b if a.dense else a  # which is dense if both are
-    return VectorForm(numbers, like, a.visible if a.visible is b.visible else None)
+    node = _of_origins(origin(a), origin(b))
+    return VectorForm(numbers, node, like, a.visible if a.visible is b.visible else None)
 
 
 def widened_content(
@@ -353,7 +383,10 @@ def widened_content(
     items = [
         _joined(x, y, "an item", is_param) for x, y in zip(head[:count], end[:count], strict=True)
     ]
-    return HeldForm(items, flags(head, end) if is_cell else ())
+    if not is_cell:
+        return HeldForm(items, ())
+    node = _of_origins(head[CONTENTS], end[CONTENTS])
+    return HeldForm([*items, node], flags(head, end))
 
 
 def is_dense(value: Any) -> bool:

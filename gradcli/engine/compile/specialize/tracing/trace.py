@@ -10,7 +10,15 @@ from typing import Any
 
 from gradcli.engine.compile.contiguity import is_spread, lies_in_order, result_in_order
 from gradcli.engine.compile.specialize.tracing.provenance import Connections, Links
-from gradcli.engine.compile.specialize.tracing.values import Cell, is_known, is_number, number_type
+from gradcli.engine.compile.specialize.tracing.values import (
+    Cell,
+    Vector,
+    is_known,
+    is_number,
+    joint,
+    number_type,
+    origin,
+)
 from gradcli.engine.compile.symbols import Builder, Symbol, argument, operand
 from gradcli.engine.compile.typed import (
     DTYPES,
@@ -28,6 +36,7 @@ from gradcli.engine.compile.typed import (
 )
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import REQUIRED, Op
+from gradcli.engine.tape.tensor import AccumulateGrad
 from gradcli.engine.values.data import NUMBERS, SCALARS
 from gradcli.errors import GradError
 from gradcli.source import Span
@@ -52,6 +61,8 @@ class Trace(Builder):
         splits: a value may be of two kinds, depending on the path taken.
         objects: for each open branch and loop, the innermost last: the lists and tensors changed in
             it, by identity, with their content before.
+        names: the names of nodes, by the origins of tensors.
+        transforms: a function is differentiated; its results may have nodes without being tensors.
         steps, deepest: the number of turns and calls followed, and the greatest depth of calls.
     """
 
@@ -74,6 +85,8 @@ class Trace(Builder):
         self._frozen: dict[int, list[Any]] = {}
         self._left = MOST
         self._stacks = 0
+        self.names = ["", AccumulateGrad.__name__]
+        self.transforms = False
 
     # --- what was made and changed when --------------------------------------------------
 
@@ -226,7 +239,24 @@ class Trace(Builder):
         """Return the result of an op."""
         if not all(map(is_known, params.values())):
             raise self.refused(f"`{op.name}` has a parameter that is not known before it runs")
-        params = {n: p for n, p in params.items() if not _is_default(op, n, p)}
+        found = self._done(op, args, {n: p for n, p in params.items() if not _is_default(op, n, p)})
+        if op.value.body is None and self.recording:
+            self._name(op, args, params, found)
+        return found
+
+    def _name(self, op: Op, args: Sequence[Any], params: Mapping[str, Any], found: Any) -> None:
+        """Record the name of the node of an op's results."""
+        for x in found if isinstance(found, tuple) else (found,):
+            if isinstance(x, (Cell, Vector)) and x.visible:
+                shown = [1.0 if isinstance(a, Symbol) else a for a in args]
+                x.node = self._place_of(op.node_name(tuple(shown), {**op.defaults, **params}))
+
+    def _place_of(self, name: str) -> int:
+        if name not in self.names:
+            self.names.append(name)
+        return self.names.index(name)
+
+    def _done(self, op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
         if self.tensors.takes(op, args):
             return self.tensors.do(op, args, params)
         if any(isinstance(a, Cell) for a in args):
@@ -298,8 +328,9 @@ class Trace(Builder):
         inside = [a.number if isinstance(a, Cell) else a for a in args]
         number = self._on_numbers(op, inside, params)
         self._check_dtype(op, args, inside, params, number)
-        visible = self.recording and any(isinstance(a, Cell) and a.visible for a in args)
-        made = self.cell(number, visible=visible and number_type(number) == "float")
+        visible = joint([a.visible for a in args if isinstance(a, Cell)])
+        is_recorded = self.recording and number_type(number) == "float"
+        made = self.cell(number, visible=is_recorded and visible)
         self._save(op, args, made)
         return made
 
@@ -357,7 +388,7 @@ class Trace(Builder):
             return
         self._hold_changeable(x)
         is_saved = x.saved
-        self._replace(x, self.do(op, [x, *rest], params or {}), is_saved)
+        self._replace(op, x, self.do(op, [x, *rest], params or {}), is_saved)
 
     @contextmanager
     def unrecorded(self) -> Iterator[None]:
@@ -374,16 +405,17 @@ class Trace(Builder):
             with self.unrecorded():
                 return self.put_in(x.base[0], number)
         self._hold_changeable(x)
-        return self._replace(x, self.cell(number), x.saved)
+        return self._replace(ops.fill, x, self.cell(number), x.saved)
 
-    def _replace(self, x: Cell, made: Cell, is_saved: bool) -> None:
+    def _replace(self, op: Op, x: Cell, made: Cell, is_saved: bool) -> None:
         if number_type(made.number) != number_type(x.number):
             raise self.refused("a tensor is changed in place to one of another kind")
         self.touch(x)
         before = x.number
         x.number = self.tensors.laid_as(made.number, before)
         if self.recording:
-            x.saved, x.visible = made.saved, x.visible or made.visible
+            x.saved, x.visible = made.saved, joint([x.visible, made.visible])
+            x.node = made.node if op.elementwise and op is not ops.fill else None
         else:
             x.saved = is_saved and not x.leaf
         if self.graph is not None:
@@ -411,12 +443,12 @@ class Trace(Builder):
 def content(value: Any) -> Any:
     """Return the content of a list or tensor."""
     if isinstance(value, Cell):
-        return value.stored, value.grad, value.leaf, value.visible, value.saved
+        return value.stored, value.grad, origin(value), value.leaf, value.visible, value.saved
     return tuple(value)
 
 
 CONTENTS = 2
-"""The number of values in the content of a tensor; its flags follow."""
+"""The number of values in the content of a tensor; its origin and flags follow."""
 
 
 def flags(a: Sequence[Any], b: Sequence[Any]) -> tuple[bool | None, bool | None, bool]:
@@ -430,7 +462,7 @@ def flags(a: Sequence[Any], b: Sequence[Any]) -> tuple[bool | None, bool | None,
 def restore(value: Any, held: Any) -> None:
     """Restore the content of a list or tensor."""
     if isinstance(value, Cell):
-        value.number, value.grad, value.leaf, value.visible, value.saved = held
+        value.number, value.grad, value.node, value.leaf, value.visible, value.saved = held
     else:
         value[:] = held
 

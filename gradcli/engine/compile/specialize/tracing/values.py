@@ -43,10 +43,12 @@ class Cell(Carrier):
         whole: as a view, it shows all of its base.
         grad: the gradient left by the program's own passes.
         replaced: whether its `data` has been set, which views made before do not show.
+        node: of one that requires grad and is no leaf, the place of its node's name among those of
+            the trace; None if unknown. `origin` reads it.
     """
 
     __slots__ = (
-        *("_builder", "_number", "base", "birth", "frozen", "grad", "leaf"),
+        *("_builder", "_number", "base", "birth", "frozen", "grad", "leaf", "node"),
         *("replaced", "saved", "visible", "whole"),
     )
 
@@ -58,6 +60,7 @@ class Cell(Carrier):
         self.leaf: bool | None = False
         self.saved = self.frozen = self.replaced = self.whole = False
         self.birth = birth
+        self.node: Any = None
         self._builder = builder
 
     @property
@@ -132,9 +135,10 @@ class Vector(Carrier):
         numbers: its elements, in order.
         visible: it requires grad, as the program sees it; None if unknown.
         dense: the interpreter's tensor is certainly contiguous.
+        node: as of a `Cell`; the place of a leaf's, too.
     """
 
-    __slots__ = ("_builder", "dense", "numbers", "shape", "visible")
+    __slots__ = ("_builder", "dense", "node", "numbers", "shape", "visible")
 
     def __init__(
         self,
@@ -148,6 +152,7 @@ class Vector(Carrier):
         self.numbers = tuple(numbers)
         self.shape = tuple(shape)
         self.visible = visible
+        self.node: Any = None
         self._builder = builder
 
     @property
@@ -341,6 +346,28 @@ MISSING: Any = Conflict("a name has no value")
 
 DEAD: Any = Conflict("nothing reads it")
 """The value of a name on a path on which nothing reads it."""
+
+
+CONSTANT = 0
+LEAF = 1
+"""The origins of tensors that require no grad, and of leaves; others have the places of the names
+of their nodes.
+"""
+
+
+def origin(x: Cell | Vector) -> Any:
+    """Return where a tensor comes from, as the program sees it, a number; None if unknown."""
+    if x.visible is False:
+        return CONSTANT
+    if isinstance(x, Cell) and x.leaf:
+        return LEAF
+    is_stale = isinstance(x, Cell) and x.base is not None and x.base[0].number is not x.base[1]
+    return None if is_stale else x.node
+
+
+def joint(seen: Sequence[bool | None]) -> bool | None:
+    """Return whether the result of an op requires grad, from those of its arguments."""
+    return True if True in seen else None if None in seen else False
 
 
 def is_number(value: Any) -> bool:

@@ -39,7 +39,12 @@ PROGRAMS = {
     ),
     "the result is no name of the program": ("grad of=q", "x * b"),
     "a name is deleted": ("run", "del x"),
-    "a dictionary is made": ("run", "{1: x}"),
+    "a key of a dictionary is known only at run time": ("grad", "d = {}\nd[x] = 1\nb"),
+    "`.popitem()` of a dictionary with these arguments": ("grad", "{1: x}.popitem()[1]"),
+    "a dictionary has other keys on each of two paths": (
+        "grad",
+        "d = {}\nif x > b:\n    d[1] = x\nd.get(1, b)",
+    ),
     "a loop over a value known only at run time": ("run", "a, c = x"),
     "`y`, which is differentiated, is not a number": ("grad wrt=y", "y = [x]\nb"),
     "list index out of range": ("grad", "[x, b][5]"),

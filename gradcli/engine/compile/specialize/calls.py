@@ -54,6 +54,7 @@ from gradcli.ir import program as ir
 from gradcli.ir import visit
 
 if TYPE_CHECKING:
+    from gradcli.engine.compile.specialize.dictionaries import Dictionaries
     from gradcli.engine.compile.specialize.own_rules import OwnFunctions
     from gradcli.engine.compile.specialize.transforms import Transforms
 
@@ -101,6 +102,13 @@ class Calls:
 
         self._trace.transforms = True
         return Transforms(self._trace, self.call)
+
+    @cached_property
+    def dictionaries(self) -> Dictionaries:
+        """The dictionaries."""
+        from gradcli.engine.compile.specialize.dictionaries import Dictionaries
+
+        return Dictionaries(self._trace)
 
     @cached_property
     def own(self) -> OwnFunctions:
@@ -227,6 +235,8 @@ class Calls:
         args, params = bound()
         if op.host.call is not None:
             return self._hosted(op, args, params)
+        if op.host.on_items is not None and isinstance(args[0], Each):
+            args = [[*map(taken, self._do.items(args[0]))], *args[1:]]
         if op.host.on_items is not None and isinstance(args[0], (list, tuple)):
             found = op.host.on_items(self, args[0], params, None)
             if found is not None:
@@ -296,7 +306,7 @@ class Calls:
         return self._do.items(value)
 
     def each(self, items: Iterable[Any], of: Sequence[Any]) -> Each:
-        lists = [value for value in of if type(value) is list]
+        lists = [value for value in of if type(value) in (list, dict)]
         inner = [source for value in of if isinstance(value, Each) for source in value.sources]
         return Each(list(items), [*inner, *((value, tuple(value)) for value in lists)])
 
@@ -396,6 +406,8 @@ class Calls:
         """Return the result of `receiver.name(args)`."""
         if isinstance(receiver, (Own, Context)):
             return self.own.method(receiver, name, args, keywords)
+        if type(receiver) is dict:
+            return self.dictionaries.method(receiver, name, args, keywords)
         if type(receiver) is list:
             return self._of_list(receiver, name, args, keywords)
         if isinstance(receiver, Cell):

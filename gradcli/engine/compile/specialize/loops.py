@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -39,6 +39,7 @@ from gradcli.engine.compile.specialize.tracing.values import (
     Frame,
     Range,
     kinds,
+    parts,
     taken,
 )
 from gradcli.engine.compile.symbols import Symbol, operand
@@ -96,7 +97,7 @@ class Loops:
             return self._general(_Counted(self._do, i, frame, found))
         items = found if isinstance(found, range) else self._do.items(found)
         sources = found.sources if isinstance(found, Each) else []
-        if type(found) is list:
+        if type(found) in (list, dict):
             sources = [(found, items)]
         unroll = partial(self._over, i, items, sources, frame)
         most = UNROLLED if isinstance(found, range) else _LONGEST
@@ -157,7 +158,7 @@ class Loops:
         self,
         i: ir.For,
         items: Sequence[Any],
-        sources: Sequence[tuple[list[Any], Sequence[Any]]],
+        sources: Sequence[tuple[Collection[Any], Sequence[Any]]],
         frame: Frame,
     ) -> Any:
         """Unroll a loop over items until it ends. The items come from lists, `sources`, that must
@@ -313,10 +314,10 @@ class Loops:
 
 def _is_stale(value: Any) -> bool:
     """True if a view in a value is out of date."""
-    if isinstance(value, (list, tuple)):
-        return any(map(_is_stale, value))
     is_view = isinstance(value, Cell) and value.base is not None
-    return is_view and value.base[0].number is not value.base[1]
+    if is_view and value.base[0].number is not value.base[1]:
+        return True
+    return any(map(_is_stale, parts(value)))
 
 
 def _work(i: ir.For, items: Sequence[Any]) -> int:
@@ -413,7 +414,7 @@ class _Listed(_Counted):
         frame: Frame,
         counted: Range,
         at: ItemAt,
-        sources: Sequence[tuple[list[Any], Sequence[Any]]],
+        sources: Sequence[tuple[Collection[Any], Sequence[Any]]],
     ) -> None:
         super().__init__(do, i, frame, counted)
         self.at = at

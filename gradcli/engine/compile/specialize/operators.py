@@ -89,6 +89,8 @@ class Operators:
 
     def membership(self, x: Any, container: Any) -> Any:
         """Return `x in container`."""
+        if type(container) is dict and is_known(x) and not isinstance(x, Tensor):
+            return x in container
         if type(container) not in (list, tuple, range):
             raise self._trace.refused("`in` of a value known only at run time")
         if container[MOST_ITEMS:]:
@@ -118,13 +120,13 @@ class Operators:
             if place.type == "int64[]":
                 place = self._trace.on_arrays(ops.unboxed, [place], {})
             return picked(self._trace, x, place)
-        if type(x) not in (list, tuple, Fields) or not is_known(index):
+        if type(x) not in (list, tuple, Fields, dict) or not is_known(index):
             raise self._trace.refused("an item is taken by a value known only at run time")
-        if type(index) not in (int, slice):
+        if type(x) is not dict and type(index) not in (int, slice):
             raise self._trace.refused("an item of a list is taken by an int or a slice")
         try:
             return x[index]
-        except (IndexError, TypeError, ValueError) as error:
+        except (LookupError, TypeError, ValueError) as error:
             raise self._trace.refused(str(error)) from None
 
     def joined(self, x: Any, y: Any, *, written: bool) -> Any:

@@ -29,6 +29,7 @@ from gradcli.engine.compile.specialize.tracing.values import (
     is_number,
     number_type,
     origin,
+    parts,
 )
 from gradcli.engine.compile.step_bounds import Effort, nested
 from gradcli.engine.compile.symbols import Symbol, operand
@@ -248,6 +249,10 @@ def _float(value: Any, trace: Trace) -> Any:
     return numbers[floats.index(True)]
 
 
+def _keyed(keys: Sequence[Any], values: Iterable[Any]) -> dict[Any, Any]:
+    return dict(zip(keys, values, strict=True))
+
+
 def _leaf(value: Any, numbers: list[Operand], names: Sequence[str]) -> Leaf:
     """Append the number of a number or tensor, and return its structure."""
     is_tensor = isinstance(value, Cell)
@@ -287,11 +292,13 @@ def _tree(value: Any, numbers: list[Operand], names: Sequence[str]) -> Tree:
     if isinstance(value, Either):
         numbers.append(operand(value.test))
         return Ways(_tree(value.then, numbers, names), _tree(value.orelse, numbers, names))
-    if isinstance(value, (list, tuple)) and not is_known(value):
+    if isinstance(value, (list, tuple, dict)) and not is_known(value):
         made: Callable[[Iterable[Any]], Any] = type(value)
+        if isinstance(value, dict):
+            made = partial(_keyed, (*value,))
         if isinstance(value, Fields):
             made = partial(Fields, value.name, value.names)
-        return Items(made, tuple(_tree(item, numbers, names) for item in value))
+        return Items(made, tuple(_tree(item, numbers, names) for item in parts(value)))
     if is_known(value) or isinstance(value, (Closure, Transform, Own)):
         return Known(value)
     raise NotCompilable("its result is not a number")

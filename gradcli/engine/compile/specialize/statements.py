@@ -44,6 +44,7 @@ from gradcli.engine.compile.specialize.tracing.values import (
     is_number,
     is_whole,
     is_word,
+    parts,
     taken,
 )
 from gradcli.engine.compile.symbols import Symbol
@@ -362,13 +363,13 @@ class Statements:
         pending, count = [value], 0
         while pending:
             one = pending.pop()
-            if isinstance(one, (list, tuple)):
+            if isinstance(one, (list, tuple, dict)):
                 count += len(one)  # one that stands in two places counts twice
                 if count > MOST_ITEMS:
                     raise self._trace.refused("a value has too many items")
-                if type(one) is list:
+                if type(one) in (list, dict):
                     self._trace.born(one)
-                pending += one
+                pending += parts(one)
 
     def _value(self, i: ir.Instruction, frame: Frame) -> Any:
         """The value of an instruction's target."""
@@ -501,6 +502,9 @@ class Statements:
         if is_whole(receiver):
             self._put(receiver, at, value)
             return
+        if type(receiver) is dict:
+            self._calls.dictionaries.set_item(receiver, at, value)
+            return
         if type(receiver) is not list:
             raise self._trace.refused("an item of a tensor is set")
         if isinstance(at, Symbol):
@@ -537,7 +541,7 @@ class Statements:
             for slot, value in outer.slots.items():
                 if value is known:
                     outer.slots[slot] = found
-                elif isinstance(value, (list, tuple, Tensor)) and not is_apart(value, known):
+                elif isinstance(value, (list, tuple, dict, Tensor)) and not is_apart(value, known):
                     raise self._trace.refused("a tensor is changed in place that others may hold")
             outer = outer.parent
         if node_of(known) is not None or known.version is not None:
@@ -553,7 +557,7 @@ class Statements:
         if kind == "slice":
             return slice(*items)
         if kind == "dict":
-            raise self._trace.refused("a dictionary is made")
+            return {}  # its items are set one by one
         return items if kind == "list" else tuple(items)
 
     def _formatted(self, i: ir.Format, frame: Frame) -> Any:
@@ -638,8 +642,8 @@ class Statements:
                 raise self._trace.refused("pairs are gone through twice")
             self.check_unchanged(value.sources)
             return found
-        if type(value) in (list, tuple, Fields, str, range):
-            if value[MOST_ITEMS:]:
+        if type(value) in (list, tuple, Fields, str, range, dict):
+            if len(value) > MOST_ITEMS:
                 raise self._trace.refused("a function goes through too many items")
             return list(value)
         if isinstance(value, Tensor) and value.shape:
@@ -648,7 +652,7 @@ class Statements:
             return [Row(value, at) for at in range(value.shape[0])]
         raise self._trace.refused("a loop over a value known only at run time")
 
-    def check_unchanged(self, sources: Sequence[tuple[list[Any], Sequence[Any]]]) -> None:
+    def check_unchanged(self, sources: Sequence[tuple[Collection[Any], Sequence[Any]]]) -> None:
         """Refuse lists that have changed."""
         for items, before in sources:
             if len(items) != len(before) or any(
@@ -664,8 +668,8 @@ class Statements:
 
 def is_apart(value: Any, tensor: Tensor) -> bool:
     """True if nothing in a value shares the memory of a tensor."""
-    if isinstance(value, (list, tuple)):
-        return all(is_apart(item, tensor) for item in value)
+    if isinstance(value, (list, tuple, dict)):
+        return all(is_apart(item, tensor) for item in parts(value))
     return not isinstance(value, Tensor) or not memory.shares(value.data, tensor.data)
 
 

@@ -28,6 +28,7 @@ from gradcli.engine.compile.specialize.tracing.values import (
     kinds,
     number_type,
     origin,
+    parts,
 )
 from gradcli.engine.compile.symbols import Symbol, operand
 from gradcli.engine.compile.typed import Block, If, Instruction, Operand, Value, nothing
@@ -177,7 +178,8 @@ class Merge:
             return self._pair(a, b, lambda: list(self._contents(a, b)))
         if type(a) is tuple and type(b) is tuple and len(a) == len(b):
             return tuple(self.merged(x, y, name) for x, y in zip(a, b, strict=True))
-        if type(a) is type(b) and is_known(a) and is_known(b) and a == b:
+        is_same = type(a) is type(b) is not dict and is_known(a) and is_known(b)
+        if is_same and a == b:
             return a
         return Conflict(f"{name} holds something else on each of two paths")
 
@@ -235,7 +237,7 @@ class Merge:
             return Range(self._moved(a.start, way), self._moved(a.stop, way), a.step)
         if isinstance(a, Cell) and self._is_stale(a, way):
             return Conflict(STALE)
-        if isinstance(a, (Cell, list)) and self._is_new(a):
+        if isinstance(a, (Cell, list, dict)) and self._is_new(a):
             return self._pair(a, DEAD, lambda: self._kept(a, way))
         if isinstance(a, Transform) or (isinstance(a, Closure) and self._is_inner(a)):
             return Conflict("a function is made on one of two paths")
@@ -293,6 +295,8 @@ class Merge:
             else:
                 grad = self.merged(x[1], y[1], "a tensor")
             return (number, grad, self._origin(x[CONTENTS], y[CONTENTS]), *flags(x, y))
+        if isinstance(a, dict) and x[0] != y[0]:
+            raise self.trace.refused("a dictionary has other keys on each of two paths")
         if len(x) != len(y):
             raise self.trace.refused("a list gets another length on a path that depends on values")
         return tuple(self.merged(p, q, "an item") for p, q in zip(x, y, strict=True))
@@ -319,10 +323,8 @@ class Merge:
 
 
 def holds(value: Any, x: Any) -> bool:
-    """True if a value is `x`, or a list or tuple that holds it."""
-    if isinstance(value, (list, tuple)):
-        return any(holds(item, x) for item in value)
-    return value is x
+    """True if a value is `x`, or a list, tuple or dictionary that holds it."""
+    return value is x or any(holds(part, x) for part in parts(value))
 
 
 def number_key(x: Operand) -> Any:

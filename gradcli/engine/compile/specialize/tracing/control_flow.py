@@ -57,7 +57,7 @@ class Follower(Protocol):
     def items(self, value: Any) -> Sequence[Any]:
         """The items of a `for` over the value."""
 
-    def check_unchanged(self, sources: Sequence[tuple[list[Any], Sequence[Any]]]) -> None:
+    def check_unchanged(self, sources: Sequence[tuple[Collection[Any], Sequence[Any]]]) -> None:
         """Refuse lists that have changed."""
 
     def name(self, key: Any) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from gradcli.engine.compile.specialize.tracing.trace import Trace
-from gradcli.engine.compile.specialize.tracing.values import Cell, Text, Vector, origin
+from gradcli.engine.compile.specialize.tracing.values import Cell, Text, Vector, origin, parts
 from gradcli.engine.compile.symbols import Symbol, operand
 from gradcli.engine.compile.typed import Tell
 from gradcli.engine.tape.tensor import of_node
@@ -43,8 +43,8 @@ class Texts:
             return [*self._numbers(inner), *self._numbers(node)]
         if isinstance(value, Text):
             return self._numbers(value.values)
-        if isinstance(value, (list, tuple)):
-            return [number for item in value for number in self._numbers(item)]
+        if isinstance(value, (list, tuple, dict)):
+            return [number for item in parts(value) for number in self._numbers(item)]
         if type(value) in NUMBERS or value is None or isinstance(value, str):
             return []
         raise self._trace.refused("a text is made of a value that is not a number")
@@ -93,6 +93,8 @@ def _kept(value: Any, names: Sequence[str]) -> Any:
         return _Wrapped(_kept(inner, names), shape, _kept(origin(value), names), names)
     if isinstance(value, Text):
         return _Kept(value.make, value.values, names)
+    if isinstance(value, dict):
+        return {key: _kept(item, names) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return type(value)([_kept(item, names) for item in value])
     return value
@@ -107,6 +109,8 @@ def _filled(value: Any, numbers: Iterator[Any]) -> Any:
         return of_node(data, value.names[_filled(value.node, numbers)])
     if isinstance(value, _Kept):
         return value.make([_filled(inner, numbers) for inner in value.values])
+    if isinstance(value, dict):
+        return {key: _filled(item, numbers) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return type(value)(_filled(item, numbers) for item in value)
     return value

@@ -378,6 +378,8 @@ def widened_content(
         return form
     if len(head) != len(end):
         return None
+    if isinstance(value, dict) and head[0] != end[0]:
+        return None
     is_cell = isinstance(value, Cell)
     count = CONTENTS if is_cell else len(end)
     items = [
@@ -399,4 +401,5 @@ def _is_same(a: Any, b: Any) -> bool:
         return True
     if is_number(a) and is_number(b):
         return same_number(a, b)
-    return type(a) is type(b) and type(a) is not list and is_known(a) and is_known(b) and a == b
+    is_immutable = type(a) is type(b) and type(a) not in (list, dict)
+    return is_immutable and is_known(a) and is_known(b) and a == b

@@ -441,7 +441,9 @@ class Trace(Builder):
 
 
 def content(value: Any) -> Any:
-    """Return the content of a list or tensor."""
+    """Return the content of a list, dictionary or tensor."""
+    if isinstance(value, dict):
+        return (*value,), *value.values()
     if isinstance(value, Cell):
         return value.stored, value.grad, origin(value), value.leaf, value.visible, value.saved
     return tuple(value)
@@ -460,9 +462,13 @@ def flags(a: Sequence[Any], b: Sequence[Any]) -> tuple[bool | None, bool | None,
 
 
 def restore(value: Any, held: Any) -> None:
-    """Restore the content of a list or tensor."""
+    """Restore the content of a list, dictionary or tensor."""
     if isinstance(value, Cell):
         value.number, value.grad, value.node, value.leaf, value.visible, value.saved = held
+    elif isinstance(value, dict):
+        keys, *values = held
+        value.clear()
+        value.update(zip(keys, values, strict=True))
     else:
         value[:] = held
 

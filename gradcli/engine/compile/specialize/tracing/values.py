@@ -4,7 +4,7 @@ unknown number, and the classes below.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from gradcli.engine.compile.specialize.tracing.liveness import Liveness
@@ -225,17 +225,17 @@ class Range:
 
 
 class Each:
-    """An iterator made by `enumerate` or `zip`.
+    """An iterator made by `enumerate`, `zip` or the methods of a dictionary.
 
     Fields:
         items: its items; None after iteration.
-        sources: the lists that it reads, with their items at its creation.
+        sources: the lists and dictionaries that it reads, with their items or keys at its creation.
     """
 
     __slots__ = ("items", "sources")
 
     def __init__(
-        self, items: Sequence[Any], sources: Sequence[tuple[list[Any], Sequence[Any]]]
+        self, items: Sequence[Any], sources: Sequence[tuple[Collection[Any], Sequence[Any]]]
     ) -> None:
         self.items: Sequence[Any] | None = items
         self.sources = sources
@@ -251,10 +251,22 @@ class Row:
         self.at = at
 
 
+class Entry:
+    """A value of a dictionary in an iteration; it is read when its turn comes."""
+
+    __slots__ = ("items", "key")
+
+    def __init__(self, items: dict[Any, Any], key: Any) -> None:
+        self.items = items
+        self.key = key
+
+
 def taken(item: Any) -> Any:
     """Return an item when its turn comes."""
     if isinstance(item, Row):
         return ops.getitem(item.tensor, index=item.at)
+    if isinstance(item, Entry):
+        return item.items[item.key]
     return tuple(map(taken, item)) if type(item) is tuple else item
 
 
@@ -370,6 +382,13 @@ def joint(seen: Sequence[bool | None]) -> bool | None:
     return True if True in seen else None if None in seen else False
 
 
+def parts(value: Any) -> Sequence[Any]:
+    """Return the items of a list or tuple and the values of a dictionary; of others none."""
+    if isinstance(value, dict):
+        return [*value.values()]
+    return value if isinstance(value, (list, tuple)) else ()
+
+
 def is_number(value: Any) -> bool:
     """True for a number, known or unknown."""
     return type(value) in NUMBERS or type(value) is Symbol
@@ -413,6 +432,7 @@ _UNKNOWN = (
     Cell,
     Vector,
     Row,
+    Entry,
     Either,
     Range,
     Each,
@@ -428,8 +448,8 @@ _UNKNOWN = (
 
 def is_known(value: Any) -> bool:
     """True if all of a value is known."""
-    if isinstance(value, (list, tuple)):
-        return all(map(is_known, value))
+    if isinstance(value, (list, tuple, dict)):
+        return all(map(is_known, parts(value)))
     if type(value) is slice:
         return all(map(is_known, (value.start, value.stop, value.step)))
     return not isinstance(value, _UNKNOWN)

@@ -66,7 +66,7 @@ INTERPRETED = (
     *("with dimensions", "is no float, nor a list of them", "several results are asked for"),
     *("known only at run time", "of a value that is not a number"),
     *("with the operations that made them", "the recorded graph is shown"),
-    *("a dictionary is made", "a class is defined", "has no meaning in a compiled program"),
+    *("of a dictionary", "a class is defined", "has no meaning in a compiled program"),
     "names its node",
 )
 """Why transcripts cannot be had by code: tensors, what is recorded, classes and modules."""

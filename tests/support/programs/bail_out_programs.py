@@ -63,7 +63,7 @@ PROGRAMS = {
     "`.pop()` of a list with these arguments": ("run", "a = [x]\na.pop(3)"),
     "a number is made of what is none": ("grad", 'float(f"{x}")'),
     "a tensor is made of a value that is not a number": ("run", "tensor(lambda: x)"),
-    "`sum` of a value that is not a number": ("run", "sum(enumerate([x]))"),
+    "`atan2` of a value that is not a number": ("grad", 'atan2(x, "a")'),
     "`in` of a value known only at run time": ("grad", "x if x in v else b"),
     "`in` of a value of too many items": ("grad", "x * 2 if x in range(10**6) else b"),
     "`list` of too many items": ("grad", "list(range(10**12))[0] * x"),

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from gradcli.engine.values.data import Data, np
 from gradcli.errors import Diagnostic, InputError, ProgramError, UsageError
@@ -28,6 +28,11 @@ _QUESTIONS = (
     ("cheapest_hessian",),
 )  # by order, the first that works
 _METHODS = {"gradient": "grad", "jacobian": "jacobian", "cheapest_hessian": "hessian"}
+Key: TypeAlias = frozenset[tuple[str, Shape | int]]
+"""The shapes of the inputs, and the values of ints that are known."""
+
+Kept = TypeVar("Kept")
+
 _GIVES = ("value", "value and gradient", "value, gradient and Hessian")
 
 
@@ -67,7 +72,8 @@ class Function:
         self._program, self._loaded, self._of = program, loaded, of
         self._shapes = Shapes(loaded.program.inputs)
         self._needed = [i.name for i in loaded.program.inputs if i.is_missing(())]
-        self._codes: dict[frozenset[tuple[str, Shape]], Pointwise] = {}
+        self._codes: dict[Key, Pointwise] = {}
+        self._refused: dict[Key, ProgramError] = {}
         self._questions = _QUESTIONS[order]
         self._check()
 
@@ -165,19 +171,28 @@ class Function:
         known = self._shapes.with_data(data)
         return {**data, **of_point({name: known[name] for name in self.names}, point)}
 
-    def code(self, shapes: Mapping[str, Shape]) -> Pointwise:
-        """The code for inputs of these shapes, made if there is none.
+    def code(self, shapes: Mapping[str, Shape], data: Mapping[str, Any]) -> Pointwise:
+        """The code for inputs of these shapes, made if there is none. If there can be none for any
+        ints that data may have, it is made for those that they have.
 
         Raises:
             ProgramError: If there can be none.
         """
-        key = frozenset(shapes.items())
-        if key not in self._codes:
-            found = self._made(shapes)
-            while len(self._codes) >= _MOST:
-                self._codes.pop(next(iter(self._codes)), None)
-            self._codes[key] = found
-        return self._codes[key]
+        key: Key = frozenset(shapes.items())
+        if key in self._codes:
+            return self._codes[key]
+        if key not in self._refused:
+            try:
+                return _kept(self._codes, key, self._made(shapes, {}))
+            except ProgramError as error:
+                _kept(self._refused, key, error)
+        known = self._shapes.ints({n: x for n, x in data.items() if n not in self.names})
+        of_known = key.union(known.items())
+        if not known:
+            raise self._refused[key]
+        if of_known not in self._codes:
+            _kept(self._codes, of_known, self._made(shapes, known))
+        return self._codes[of_known]
 
     def interpreted(self, values: Mapping[str, Any], code: Pointwise) -> Data:
         """Value and derivatives of one point by the interpreter, one behind the other, as this code
@@ -206,7 +221,7 @@ class Function:
             listed = ", ".join(f"{n} {[*column.shape]}" for n, column in columns.items())
             message = f"the arguments are of no one number of points: {listed}"
             raise InputError(Diagnostic("shape-mismatch", message)) from None
-        code = self.code(shapes)
+        code = self.code(shapes, {n: x for n, x in data.items() if x.ndim == len(shapes[n])})
         every = {n: np.broadcast_to(c, (count, *shapes[n])) for n, c in columns.items()}
         found, left = code.many(every)
         for i in np.flatnonzero(left).tolist():
@@ -222,12 +237,17 @@ class Function:
         names = {*self.names, *self._needed}
         known = self._shapes.with_data({})
         shapes = {name: _whole(known[name]) for name in names}
-        if self._shapes.are_sure(names) and None not in shapes.values():
-            self.code(shapes)  # type: ignore[arg-type]
+        if not self._shapes.are_sure(names) or None in shapes.values():
+            return
+        try:
+            self.code(shapes, {})  # type: ignore[arg-type]
+        except ProgramError:
+            if not self._shapes.ints(dict.fromkeys(self._needed, 0)):
+                raise  # no data can have ints for which there is code
 
-    def _made(self, shapes: Mapping[str, Shape]) -> Pointwise:
-        like = {name: np.zeros(shape) for name, shape in shapes.items()}
-        asked = request(like, {}, Options(), wrt=self.names, of=self._of)
+    def _made(self, shapes: Mapping[str, Shape], known: Mapping[str, int]) -> Pointwise:
+        like = {name: np.zeros(shape) for name, shape in shapes.items()} | {**known}
+        asked = request(like, {}, Options(), wrt=self.names, of=self._of, known=(*known,))
         for question in self._questions:
             found = compile_question(self._loaded, question, asked)
             if isinstance(found, Diagnostic):
@@ -303,7 +323,7 @@ class Bound:
     def _prepare(self, width: int) -> None:
         """Make the code for points of so many numbers."""
         self._shapes = self._function.shapes(self._sizes, (width,))
-        self._code = self._function.code(self._shapes)
+        self._code = self._function.code(self._shapes, self._data)
         self._at = self._code.at(self._data)
         self._shape = (width,)
 
@@ -326,6 +346,14 @@ class Bound:
         values = {**self._data, **split(x, self.names, self._shapes)}
         found = self._code.once(values)
         return self._function.interpreted(values, self._code) if found is None else found
+
+
+def _kept(store: dict[Key, Kept], key: Key, made: Kept) -> Kept:
+    """What has been made, kept; the oldest goes if there are too many."""
+    while len(store) >= _MOST:
+        store.pop(next(iter(store)), None)
+    store[key] = made
+    return made
 
 
 def _put(answer: Any, out: Any) -> Any:

@@ -11,6 +11,7 @@ import pytest
 from gradcli.engine.compile import backends
 from gradcli.errors import GradError, InputError, ProgramError, UsageError
 from gradcli.program import Options, load
+from gradcli.questions import function as functions
 
 NEVER = Options(compile="never")
 Y, T = [2.0, 1.5, 0.7], [0.0, 1.0, 2.0]
@@ -270,3 +271,34 @@ def test_an_order_that_is_none_is_refused(order):
 def test_a_vector_has_no_hessian():
     with pytest.raises(ProgramError, match="not a single number"):
         load("param x = 1.0\n[x * 2, x * x]").compile(order=2)
+
+
+KNOWN = {
+    "sizes": "input x = 0.5\ninput n: int\nz = zeros(n)\nz[0] = x\n(z * z).sum() * x",
+    "lengths of lists": "input x = 0.5\ninput n = 3\nsum([sin(x)] * n) * x",
+    "shapes": "input x = 0.5\ninput n: int\n(ones(n, n) * x).sum() * x",
+}
+
+
+@pytest.mark.parametrize("text", KNOWN.values(), ids=KNOWN)
+def test_ints_that_fix_shapes_have_a_code_for_each_value(text, monkeypatch):
+    monkeypatch.setattr(functions, "_MOST", 3)
+    program = load(text)
+    made = program.compile("x")
+    for n in (2, 3, 4, 5, 2, 4):
+        found = program.grad(x=0.7, n=n, wrt="x")
+        for value, slope in (made(0.7, n=n), made.bind(n=n)(0.7)):
+            assert (value, slope.tolist()) == (found.value, [found.grad["x"]])
+    assert len(made._codes) == 3
+
+
+def test_an_int_that_code_reads_when_it_runs_needs_one_code():
+    made = load("input x\ninput n: int\ny = x\nfor i in range(n):\n    y = sin(y)\ny").compile("x")
+    assert made(0.5, n=3) != made(0.5, n=4)
+    assert len(made._codes) == 1
+
+
+def test_what_no_value_of_an_int_makes_compilable_is_refused_when_data_come():
+    made = load("input x: float[3]\ninput n: int\nx[x > n].sum()").compile("x")
+    with pytest.raises(ProgramError, match="known only at run time"):
+        made.bind(n=1)

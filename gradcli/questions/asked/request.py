@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, ClassVar
 
 from gradcli.engine.run.execution.inputs import Given
@@ -88,15 +88,17 @@ class Request(Record):
         cotangent: Weight of each element of a result that is not scalar.
         tangents: A direction by name.
         mode: "forward", "reverse", or "auto" for the one that costs less.
+        known: Names of int inputs whose values code is made for.
     """
 
-    __slots__ = ("inputs", "options", "wrt", "of", "cotangent", "tangents", "mode")
+    __slots__ = ("inputs", "options", "wrt", "of", "cotangent", "tangents", "mode", "known")
     _defaults: ClassVar[dict[str, Any]] = {
         "wrt": None,
         "of": None,
         "cotangent": None,
         "tangents": {},
         "mode": "auto",
+        "known": (),
     }
     inputs: Mapping[str, Given]
     options: Options
@@ -105,11 +107,15 @@ class Request(Record):
     cotangent: Any
     tangents: Mapping[str, Any]
     mode: str
+    known: Collection[str]
 
     @property
-    def shapes(self) -> dict[str, tuple[int, ...]]:
-        """The shape of each value that is given."""
-        return {name: _shape(given.value) for name, given in self.inputs.items()}
+    def shapes(self) -> dict[str, tuple[int, ...] | int]:
+        """The shape of each value that is given; the value itself if it is known."""
+        return {
+            name: given.value if name in self.known else _shape(given.value)
+            for name, given in self.inputs.items()
+        }
 
     def changed(self, **fields: Any) -> Request:
         """A copy with some fields replaced."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from math import prod
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from gradcli.engine.run.execution.inputs import misfit
 from gradcli.engine.values.data import Data, np
 from gradcli.errors import Diagnostic, InputError, listed
-from gradcli.ir.program import Build, Input, Instruction, Operand, Slot
+from gradcli.ir.program import Build, Const, Input, Instruction, Operand, Slot
 
 Shape: TypeAlias = tuple[int, ...]
 Declared: TypeAlias = tuple[int | str, ...]
@@ -31,6 +31,17 @@ class Shapes:
         """True if the data that a program needs can have no other dimensions than are known."""
         needed = [i for i in self._inputs if i.name in names]
         return all(i.type is not None or i.default is not None for i in needed)
+
+    def ints(self, data: Mapping[str, Any]) -> dict[str, int]:
+        """The values that data have for inputs which are single ints."""
+        return {
+            i.name: int(data[i.name])
+            for i in self._inputs
+            if i.name in data
+            and _is_int(i)
+            and np.ndim(data[i.name]) == 0
+            and data[i.name] % 1 == 0
+        }
 
     def with_data(self, data: Mapping[str, Shape]) -> dict[str, Declared]:
         """The declared shapes, with the sizes that data of these shapes and defaults bring.
@@ -94,6 +105,13 @@ def split(points: Data, names: Sequence[str], shapes: Mapping[str, Shape]) -> di
         name: part.reshape((*points.shape[:-1], *shapes[name]))
         for name, part in zip(names, several, strict=True)
     }
+
+
+def _is_int(i: Input) -> bool:
+    """True if an input is a single int, by its type or else by its default."""
+    if i.type is not None:
+        return i.type == ("int", None)
+    return isinstance(i.default, Const) and type(i.default.value) is int
 
 
 def _size(size: int | str, bound: Mapping[str, tuple[int, str]]) -> int | str:

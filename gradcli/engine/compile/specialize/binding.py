@@ -71,7 +71,7 @@ class Binding:
         self,
         program: ir.Program,
         trace: Trace,
-        given: Mapping[str, tuple[int, ...]],
+        given: Mapping[str, tuple[int, ...] | int],
         watched: Collection[str],
         asked: Collection[str],
     ) -> None:
@@ -79,7 +79,7 @@ class Binding:
         self._given = given
         self._watched = watched
         self._asked = asked
-        samples = {n: Given(np.ones(shape) if shape else 1.0, n) for n, shape in given.items()}
+        samples = {n: Given(_like(shape), n) for n, shape in given.items()}
         self._inputs = Inputs(samples, program.source, Session(recording=True))
         self.entries: list[Entry] = []
         self.points: dict[str, Value] = {}
@@ -106,6 +106,8 @@ class Binding:
             sample = self._inputs.bind(i, _sample(default))
         except GradError:
             raise NotCompilable(f"the input `{i.name}` is of another kind", i.span) from None
+        if isinstance(self._given[i.name], int):
+            return sample  # whose value is known
         if isinstance(sample, Tensor) and sample.shape:
             return self._tensor(i, sample)
         number = self._entry(i.name, self._type(i, sample))
@@ -248,6 +250,13 @@ class Binding:
         found = Vector(at, held.shape, held.visible, self._trace, held.dense)
         found.node = held.node
         return found
+
+
+def _like(given: tuple[int, ...] | int) -> Any:
+    """Return a value of a shape, or the one that is known."""
+    if isinstance(given, int):
+        return given
+    return np.ones(given) if given else 1.0
 
 
 def _sample(default: Any) -> Any:

@@ -152,7 +152,7 @@ class Specialized(Record):
 
 def specialize(
     program: ir.Program,
-    given: Mapping[str, tuple[int, ...]],
+    given: Mapping[str, tuple[int, ...] | int],
     watched: Collection[str],
     wanted: Sequence[str | None],
     asked: Collection[str] = (),
@@ -163,7 +163,8 @@ def specialize(
 
     Args:
         program: The program.
-        given: The inputs with a given value, and its shape; others have their defaults.
+        given: The inputs with a given value, and its shape, or the value of an int input if it is
+            known; others have their defaults.
         watched: The names to differentiate by, if they hold floats.
         wanted: The top-level names whose values are wanted; None for the program's result.
         asked: The watched names that the user has chosen; ints in them become floats.
@@ -190,7 +191,7 @@ def specialize(
 def _specialized(
     program: ir.Program,
     trace: Trace,
-    given: Mapping[str, tuple[int, ...]],
+    given: Mapping[str, tuple[int, ...] | int],
     watched: Collection[str],
     wanted: Sequence[str | None],
     asked: Collection[str],

@@ -2,7 +2,7 @@
 
 from support.programs.natural_loops import ON_PRINCIPLE, natural, outcome
 
-SAMPLE = [natural(seed) for seed in range(0, 500, 8)]
+SAMPLE = [natural(seed) for seed in range(0, 500, 12)]
 COMPILED = 0.9
 """The least part that compiles, of the programs that are not refused on principle."""
 

@@ -169,7 +169,7 @@ class Statements:
                 live, is_at_end = frame.live.after[id(body[-1])], True
                 break
         self._trace.span = i.span
-        merge = Merge(self._trace, test, (then, orelse), since, frame.around())
+        merge = Merge(self._trace, test, (then, orelse), since, frame.around(), frame)
         flow = self._merged(merge, frame, [live, live])
         return flow, is_at_end
 
@@ -231,7 +231,9 @@ class Statements:
             way.go(frame, self._trace, do)
         self._trace.span = span
         behind = [live, live if live_orelse is None else live_orelse]
-        return self._merged(Merge(self._trace, test, ways, since, frame.around()), frame, behind)
+        return self._merged(
+            Merge(self._trace, test, ways, since, frame.around(), frame), frame, behind
+        )
 
     def _merged(self, merge: Merge, frame: Frame, live: Sequence[Collection[Any]]) -> Any:
         flows = [way.flow for way in merge.ways]

@@ -17,6 +17,7 @@ from gradcli.engine.compile.specialize.tracing.values import (
     Either,
     Frame,
     Maybe,
+    Own,
     Range,
     Text,
     Transform,
@@ -77,13 +78,22 @@ class Way:
 
 class Merge:
     """Merges the states of two paths. `since` is the time at which they split; `around` are the
-    values of the enclosing frames.
+    values of the enclosing frames. `frame` is that of the names; None if unknown code may hold the
+    values, too.
     """
 
     def __init__(
-        self, trace: Trace, test: Any, ways: tuple[Way, Way], since: int, around: Sequence[Any]
+        self,
+        trace: Trace,
+        test: Any,
+        ways: tuple[Way, Way],
+        since: int,
+        around: Sequence[Any],
+        frame: Frame | None = None,
     ) -> None:
+        self.frame = frame
         self.around = around
+        self._live: Sequence[Collection[Any]] = ((), ())
         self.trace = trace
         self.test = test
         self.ways = ways
@@ -97,6 +107,7 @@ class Merge:
     def finish(self, name: Callable[[Any], str], live: Sequence[Collection[Any]]) -> dict[Any, Any]:
         """Return the merged values of names; `live` are the names that are read after each path."""
         then, orelse = self.ways
+        self._live = live
         slots: dict[Any, Any] = {}
         for key in {**then.slots, **orelse.slots}:
             a, b = (
@@ -278,11 +289,31 @@ class Merge:
         if leaf and not is_leaf_sometimes and self.trace.graph is not None:
             self.trace.graph.known(made)
             self._leaves.append((a, b))
-        if is_leaf_sometimes or not (self._is_new(a) and self._is_new(b)):
+        are_new = self._is_new(a) and self._is_new(b)
+        if is_leaf_sometimes or not (are_new or self._are_alone(a, b)):
             made.frozen = True
             a.let_go()
             b.let_go()
         return made
+
+    def _are_alone(self, a: Cell, b: Cell) -> bool:
+        """True if no other name and no value holds one of two tensors that names of this frame hold
+        on the two paths.
+        """
+        if self.trace.graph is not None or self.frame is None:
+            return False
+        names = []
+        for x, way, read in zip((a, b), self.ways, self._live, strict=True):
+            slots = {k: v for k, v in way.slots.items() if k in read}
+            is_older = x.birth <= self.frame.birth  # a caller may hold it
+            may_be_held = x.frozen or x.viewed or is_older
+            if may_be_held or _has_functions([*slots.values()], self.frame):
+                return False
+            others = [*self.around, *map(way.held, self.trace.seen)]
+            if any(holds(v, x) for v in others):
+                return False
+            names.append({k for k, v in slots.items() if holds(v, x)})
+        return names[0] == names[1]
 
     def _contents(self, a: Any, b: Any) -> Any:
         """Return the merged content of `a` on one path and `b` on the other."""
@@ -320,6 +351,21 @@ class Merge:
 
     def _is_new(self, value: Any) -> bool:
         return self.trace.born(value) > self.since
+
+
+def _has_functions(values: Sequence[Any], frame: Frame) -> bool:
+    """True if there is a function among some values that may hold tensors which neither the names
+    of a frame nor those around it hold.
+    """
+    frames = [frame]
+    while (parent := frames[-1].parent) is not None:
+        frames.append(parent)
+    return any(
+        isinstance(v, (Transform, Own))
+        or (isinstance(v, Closure) and (v.frame not in frames or v.defaults))
+        or _has_functions(parts(v), frame)
+        for v in values
+    )
 
 
 def holds(value: Any, x: Any) -> bool:

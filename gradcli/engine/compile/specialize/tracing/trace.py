@@ -106,6 +106,11 @@ class Trace(Builder):
             return value.birth
         return self._births.setdefault(id(value), (value, self.tick()))[1]
 
+    @property
+    def seen(self) -> list[Any]:
+        """The lists and dictionaries that were made so far."""
+        return [value for value, _ in self._births.values()]
+
     def touch(self, value: Any) -> None:
         """Record the content of a list or tensor before a change."""
         if id(value) in self._frozen:
@@ -415,7 +420,8 @@ class Trace(Builder):
         x.number = self.tensors.laid_as(made.number, before)
         if self.recording:
             x.saved, x.visible = made.saved, joint([x.visible, made.visible])
-            x.node = made.node if op.elementwise and op is not ops.fill else None
+            is_part = op is ops.set_at or op is ops.with_row
+            x.node = self._place_of("CopySlices") if is_part else made.node
         else:
             x.saved = is_saved and not x.leaf
         if self.graph is not None:

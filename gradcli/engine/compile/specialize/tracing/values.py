@@ -40,6 +40,7 @@ class Cell(Carrier):
         frozen: unknown code may hold the same memory.
         birth: the time of its creation, by the trace's clock.
         base: the tensor that it is a view of, and the number of that tensor then.
+        viewed: another tensor is a view of it.
         whole: as a view, it shows all of its base.
         grad: the gradient left by the program's own passes.
         replaced: whether its `data` has been set, which views made before do not show.
@@ -48,12 +49,13 @@ class Cell(Carrier):
     """
 
     __slots__ = (
-        *("_builder", "_number", "base", "birth", "frozen", "grad", "leaf", "node"),
-        *("replaced", "saved", "visible", "whole"),
+        *("_base", "_builder", "_number", "birth", "frozen", "grad", "leaf", "node"),
+        *("replaced", "saved", "viewed", "visible", "whole"),
     )
 
     def __init__(self, number: Any, visible: bool | None, birth: int, builder: Builder) -> None:
-        self.base: tuple[Cell, Any] | None = None
+        self._base: tuple[Cell, Any] | None = None
+        self.viewed = False
         self.grad: Cell | None = None
         self._number = number
         self.visible = visible
@@ -75,6 +77,15 @@ class Cell(Carrier):
     @number.setter
     def number(self, number: Any) -> None:
         self._number = number
+
+    @property
+    def base(self) -> tuple[Cell, Any] | None:
+        return self._base
+
+    @base.setter
+    def base(self, base: tuple[Cell, Any]) -> None:
+        self._base = base
+        base[0].viewed = True
 
     @property
     def stored(self) -> Any:
@@ -383,9 +394,15 @@ def joint(seen: Sequence[bool | None]) -> bool | None:
 
 
 def parts(value: Any) -> Sequence[Any]:
-    """Return the items of a list or tuple and the values of a dictionary; of others none."""
+    """Return the items of a list or tuple, the values of a dictionary, and those that a value may
+    be; of others none.
+    """
     if isinstance(value, dict):
         return [*value.values()]
+    if isinstance(value, Either):
+        return value.then, value.orelse
+    if isinstance(value, Maybe):
+        return (value.value,)
     return value if isinstance(value, (list, tuple)) else ()
 
 

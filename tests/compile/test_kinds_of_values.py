@@ -1,0 +1,101 @@
+"""Names that hold values of several kinds, dictionaries, and loops over data: code gives the bits of a
+run, and the names of the nodes that made its tensors.
+"""
+
+import pytest
+
+from gradcli.engine.compile import backends
+from gradcli.errors import GradError, ProgramError
+from gradcli.program import Options, load
+
+HEAD = "param x = 0.7\ninput n: int = 30\ny = [1.0, 0.2, 3.0]\n"
+COMPILED = {
+    "None until a first value": "best = None\nfor v in y:\n    if v > x and (best is None or v * x > best):\n"
+    "        best = v * x\nbest * x",
+    "None that is read on no path": "last = None\nd = 0.0\nfor i in range(n):\n    if i > 0:\n"
+    "        d = d + abs(x * i - last)\n    last = x * i\nd * x",
+    "a text on each side": 'mode = "up"\ns = x\nfor i in range(n):\n    if mode == "up":\n'
+    "        s = s + 0.3\n        if s > 2:\n            mode = 'down'\n    else:\n        s = s - 0.2\n"
+    '        if s < 0:\n            mode = "up"\nprint(mode)\ns',
+    "a number that becomes a tensor on a path": "lo, hi = 0, x + 2\nfor i in range(n):\n"
+    "    mid = (lo + hi) / 2\n    if mid * mid < x:\n        lo = mid\n    else:\n        hi = mid\nlo * x",
+    "a vector or a number": "s = 0\nfor i in range(n):\n    if i % 3 == 2:\n"
+    "        s = s + tensor([1.0, 2.0]) * x\n(s * s).sum()",
+    "a tuple that becomes a list": "s = (x, 1.0)\nfor i in range(n):\n"
+    "    s = [s[1], s[0] * 0.5 + s[1]]\ns[0]",
+    "a leaf or what is computed of it": "z = x\nwhile z * z > 0.1:\n    z = z * 0.8\nz",
+    "a leaf on one side": "z = x if x > 0 else -x\nq = z\nz",
+    "a bool or a tensor of one": "done, i, z = False, 0, x\nwhile not done:\n    z = z * 0.9\n"
+    "    i += 1\n    done = z < 0.1 or i > 20\nz * i",
+    "a change in place on a path": "s = 0\nfor v in y:\n    if v < x:\n        continue\n    s += v * x\ns",
+    "rows of known data": "s = 0\nfor row in tensor([[1.0, 2.0], [3.0, 4.0]]):\n"
+    "    s += (row * x).sum()\ns",
+    "data that are too many to unroll": "s = 0\nfor i, (a, c) in enumerate(zip([0.5, 1.5] * 700, "
+    "reversed([1.0, 2.0] * 700))):\n    s = s + sin(a * x) * c + i\n    if s > 1e5:\n        break\ns",
+    "a list that grows": "p = [x]\nfor i in range(60):\n    p.append(sin(p[-1]) + 0.1)\nsum(p) + max(p)",
+    "the largest of a list": "p = [x * i - i ** 2 for i in range(5)]\n"
+    "max(p) + min(p, key=lambda t: (t + 3) ** 2) * x + max((x, 2 * x, 0.5))",
+    "the largest so far": "m = -1\nfor i in range(n):\n    m = max(m, x * i - 0.1 * i ** 2)\nm",
+    "a dictionary": "d = {'a': x, 'b': 2}\nfor i in range(n):\n    d['a'] = d['a'] * 0.9 + d['b']\n"
+    "    d['b'] += 0.1\nd['a'] * len(d)",
+    "items of a dictionary": "w = {k: x * k for k in range(3)}\ng = {k: 0.0 for k in w}\n"
+    "for i in range(n):\n    for k, v in w.items():\n        g[k] = 0.5 * g[k] + v\n"
+    "        w[k] = v - 0.1 * g[k]\nprint(w[1] > 0, g.get(7))\nsum(w.values()) + (2 in w)",
+    "lists in a dictionary": "h = {'loss': []}\nw = x\nfor i in range(8):\n    w = w * 0.9\n"
+    "    h['loss'].append(w * w)\nh.update(last=w)\nsum(h['loss']) + h.setdefault('k', 2.0) + h.pop('last')",
+    "what is printed": "z = x\nfor i in range(3):\n    z = sin(z) * 2 if i else z\n    print(z, x, [z * 1])\n"
+    "w = tensor([1.0, 2.0]) * x\nprint(w, -w)\nz",
+    "parts that are set": "z = zeros(4)\nfor i in range(4):\n    z[i] = x * i\nprint(z)\nz.sum()",
+}
+
+HELD = {
+    "another name": "s = x * 1\nq = s\nif x > 0.5:\n    s = x * 3\ns += x\nq * 10 + s",
+    "a list": "s = x * 1\np = [s]\nif x > 0.5:\n    s = x * 3\ns += x\np[0] * 10 + s",
+    "a dictionary": "s = x * 1\nd = {1: s}\nif x > 5:\n    s = x * 3\ns += x\nd[1] * 10 + s",
+    "a tuple": "s = x * 1\nt = (s, 2)\nif x > 5:\n    s = x * 3\ns += x\nt[0] * 10 + s",
+    "a caller": "def f(s):\n    if x > 5:\n        s = x * 3\n    s += x\n    return s\na = x * 2\n"
+    "c = f(a)\na * 10 + c",
+    "a view": "s = x * 1\nd = s.detach()\nif x > 5:\n    s = x * 3\ns += x\nd * 10 + s",
+    "a function": "def make():\n    s = x * 1\n    def get():\n        return s\n    return s, get\n"
+    "s, get = make()\nif x > 5:\n    s = x * 3\ns += x\nget() * 10 + s",
+    "a default": "s = x * 1\nf = lambda q=s: q * 10\nif x > 5:\n    s = x * 3\ns += x\nf() + s",
+    "a list that a caller has": "def g(p):\n    s = x * 1\n    p.append(s)\n    if x > 5:\n        s = x * 3\n"
+    "    s += x\n    return s\np = []\nv = g(p)\np[0] * 10 + v",
+}
+"""What holds a tensor beside a name that is another tensor on one of two paths."""
+
+
+@pytest.fixture(params=["machine code", "Python code"])
+def back_end(request, monkeypatch):
+    if request.param == "machine code":
+        pytest.importorskip("llvmlite")
+    else:
+        monkeypatch.setattr(backends, "has_machine_code", lambda: False)
+
+
+def answers(text, when):
+    """The answers with the values 0.8 and -0.3 of `x`, by code or by the interpreter."""
+    program, found = load(HEAD + text), []
+    for question, more in (("run", {}), ("grad", {"wrt": "x"})):
+        for x in (0.8, -0.3):
+            try:
+                found.append(
+                    repr(getattr(program, question)(x=x, options=Options(compile=when), **more))
+                )
+            except ProgramError:
+                raise
+            except GradError as error:
+                found.append(repr(error))
+    return found
+
+
+@pytest.mark.usefixtures("back_end")
+@pytest.mark.parametrize("text", COMPILED.values(), ids=COMPILED)
+def test_code_gives_the_answers_of_a_run(text):
+    assert answers(text, "always") == answers(text, "never")
+
+
+@pytest.mark.parametrize("text", HELD.values(), ids=HELD)
+def test_a_tensor_that_something_else_holds_is_not_changed_apart(text):
+    with pytest.raises(ProgramError, match="in place that others may hold"):
+        answers(text, "always")

@@ -179,20 +179,20 @@ class Function:
             ProgramError: If there can be none.
         """
         key: Key = frozenset(shapes.items())
-        if key in self._codes:
-            return self._codes[key]
-        if key not in self._refused:
+        found, refused = self._codes.get(key), self._refused.get(key)
+        if found is not None:
+            return found
+        if refused is None:
             try:
                 return _kept(self._codes, key, self._made(shapes, {}))
             except ProgramError as error:
-                _kept(self._refused, key, error)
+                refused = _kept(self._refused, key, error)
         known = self._shapes.ints({n: x for n, x in data.items() if n not in self.names})
-        of_known = key.union(known.items())
         if not known:
-            raise self._refused[key]
-        if of_known not in self._codes:
-            _kept(self._codes, of_known, self._made(shapes, known))
-        return self._codes[of_known]
+            raise refused
+        of_known = key.union(known.items())
+        found = self._codes.get(of_known)
+        return found or _kept(self._codes, of_known, self._made(shapes, known))
 
     def interpreted(self, values: Mapping[str, Any], code: Pointwise) -> Data:
         """Value and derivatives of one point by the interpreter, one behind the other, as this code

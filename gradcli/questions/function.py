@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from math import prod
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gradcli.engine.values.data import Data, np
 from gradcli.errors import Diagnostic, InputError, ProgramError, UsageError
@@ -30,8 +30,6 @@ _QUESTIONS = (
 _METHODS = {"gradient": "grad", "jacobian": "jacobian", "cheapest_hessian": "hessian"}
 Key: TypeAlias = frozenset[tuple[str, Shape | int]]
 """The shapes of the inputs, and the values of ints that are known."""
-
-Kept = TypeVar("Kept")
 
 _GIVES = ("value", "value and gradient", "value, gradient and Hessian")
 
@@ -179,20 +177,29 @@ class Function:
             ProgramError: If there can be none.
         """
         key: Key = frozenset(shapes.items())
+        if self._codes.get(key) is None and self._refused.get(key) is None:
+            try:
+                made = self._made(shapes, {})
+            except ProgramError as error:
+                _make_room(self._refused)
+                self._refused[key] = error
+            else:
+                _make_room(self._codes)
+                self._codes[key] = made
+                return made
         found, refused = self._codes.get(key), self._refused.get(key)
         if found is not None:
             return found
-        if refused is None:
-            try:
-                return _kept(self._codes, key, self._made(shapes, {}))
-            except ProgramError as error:
-                refused = _kept(self._refused, key, error)
         known = self._shapes.ints({n: x for n, x in data.items() if n not in self.names})
-        if not known:
+        if not known and refused is not None:
             raise refused
         of_known = key.union(known.items())
         found = self._codes.get(of_known)
-        return found or _kept(self._codes, of_known, self._made(shapes, known))
+        if found is None:
+            found = self._made(shapes, known)
+            _make_room(self._codes)
+            self._codes[of_known] = found
+        return found
 
     def interpreted(self, values: Mapping[str, Any], code: Pointwise) -> Data:
         """Value and derivatives of one point by the interpreter, one behind the other, as this code
@@ -348,12 +355,10 @@ class Bound:
         return self._function.interpreted(values, self._code) if found is None else found
 
 
-def _kept(store: dict[Key, Kept], key: Key, made: Kept) -> Kept:
-    """What has been made, kept; the oldest goes if there are too many."""
+def _make_room(store: dict[Key, Any]) -> None:
+    """Drop the oldest of what is kept if it is too much."""
     while len(store) >= _MOST:
         store.pop(next(iter(store)), None)
-    store[key] = made
-    return made
 
 
 def _put(answer: Any, out: Any) -> Any:

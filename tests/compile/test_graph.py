@@ -13,6 +13,7 @@ HEAD = "w = tensor([1.0, -2.0, 0.5], requires_grad=True)\nx = tensor([0.1, 0.2, 
 DOWN = "    with no_grad():\n        w -= 0.1 * w.grad\n"
 
 PROGRAMS = {
+    "a node that is printed": "y = (w * x).sum()\ny.backward()\nprint(y, w)",
     "a loop that trains": "for i in range(90):\n    loss = ((w * x).sum() - 3.0) ** 2\n"
     f"    loss.backward()\n{DOWN}        w.grad.zero_()\nw.grad",
     "gradients that are let go": "for i in range(90):\n    loss = ((w * x).sum() - 3.0) ** 2\n"
@@ -56,7 +57,6 @@ REFUSED = {
     "s = (w * x).sum()\nfor i in range(900):\n    s.backward(retain_graph=True)": "over turns",
     "y = (w * x).sum()\ny.backward(create_graph=True)": "a backward pass is recorded",
     "(w * x).sum().register_hook(print)": "`.register_hook()` of a value known",
-    "y = (w * x).sum()\ny.backward()\nprint(y)": "names its node",
     "u = w\nfor i in range(90):\n    (w * x).sum().backward()\n"
     "    w = (w.detach() * 0.9).requires_grad_()\nu.grad": "has two names",
     "for i in range(90):\n    h = w.detach()\n    (w * h).sum().backward()\n"

@@ -24,6 +24,7 @@ from gradcli.engine.compile.specialize.tracing.values import (
     Vector,
     is_known,
     is_number,
+    is_whole,
     is_word,
     kind,
     kinds,
@@ -33,6 +34,7 @@ from gradcli.engine.compile.specialize.tracing.values import (
 )
 from gradcli.engine.compile.symbols import Symbol, operand
 from gradcli.engine.compile.typed import Block, If, Instruction, Operand, Value, nothing
+from gradcli.engine.ops.catalog import ops
 
 STALE = "a view is read whose base has changed"
 
@@ -167,6 +169,7 @@ class Merge:
             return a if isinstance(a, Conflict) else b
         if is_word(a) and is_word(b) and a == b:
             return a
+        a, b = self._unboxed(a, b, 0), self._unboxed(b, a, 1)
         if isinstance(a, Cell) and isinstance(b, Cell) and kind(a) == kind(b):
             if self._is_stale(a, 0) or self._is_stale(b, 1):
                 return Conflict(STALE)
@@ -193,6 +196,22 @@ class Merge:
         if is_same and a == b:
             return a
         return Conflict(f"{name} holds something else on each of two paths")
+
+    def _unboxed(self, x: Any, other: Any, way: int) -> Any:
+        """Return a tensor that is an array without dimensions as one that is a number, if the other
+        path has another kind of value: cotangents of the two go together.
+        """
+        is_boxed = isinstance(x, Cell) and is_whole(x) and not x.shape
+        if not is_boxed or kinds(other).keys() == {kind(x)} or self._is_stale(x, way):
+            return x
+        number, grad, node, leaf, visible, _ = self.ways[way].held(x)
+        if grad is not None or leaf is not False:
+            return x
+        x.let_go()
+        with self.trace.inside(self.ways[way].body):
+            made = self.trace.cell(self.trace.on_arrays(ops.unboxed, [number], {}), visible=visible)
+        made.frozen, made.node = True, node
+        return made
 
     def _number(self, a: Any, b: Any) -> Any:
         """Merge numbers of one type."""

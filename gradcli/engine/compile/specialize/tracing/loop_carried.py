@@ -18,6 +18,7 @@ from gradcli.engine.compile.specialize.tracing.values import (
     Vector,
     is_known,
     is_number,
+    is_whole,
     kinds,
     number_type,
     origin,
@@ -333,6 +334,8 @@ def _of_kind(values: Sequence[Any]) -> Form:
     """Return a form for one or two values of one kind."""
     a, b = values[0], values[-1]
     if isinstance(a, Cell):
+        if is_whole(a) and not a.shape:
+            raise Changed("a tensor is an array without dimensions in some turns")
         number = NumberForm(number_type(a.number))
         return _of_cells(a, b, "a value", lambda: number)
     if isinstance(a, Vector):

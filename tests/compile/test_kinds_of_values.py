@@ -3,10 +3,13 @@ run, and the names of the nodes that made its tensors.
 """
 
 import pytest
+from support.checks.validate_typed import faults
 
 from gradcli.engine.compile import backends
 from gradcli.errors import GradError, ProgramError
 from gradcli.program import Options, load
+from gradcli.questions.asked.request import request
+from gradcli.questions.coded.compiled import compile_question
 
 HEAD = "param x = 0.7\ninput n: int = 30\ny = [1.0, 0.2, 3.0]\n"
 COMPILED = {
@@ -43,6 +46,8 @@ COMPILED = {
     "        w[k] = v - 0.1 * g[k]\nprint(w[1] > 0, g.get(7))\nsum(w.values()) + (2 in w)",
     "lists in a dictionary": "h = {'loss': []}\nw = x\nfor i in range(8):\n    w = w * 0.9\n"
     "    h['loss'].append(w * w)\nh.update(last=w)\nsum(h['loss']) + h.setdefault('k', 2.0) + h.pop('last')",
+    "an item of a large tensor or a number": "v, s = linspace(0.0, 1.0, 70) * x, 0.0\n"
+    "for i in range(70):\n    s = s + (x * v[i] if i % 3 else v[i])\ns",
     "what is printed": "z = x\nfor i in range(3):\n    z = sin(z) * 2 if i else z\n    print(z, x, [z * 1])\n"
     "w = tensor([1.0, 2.0]) * x\nprint(w, -w)\nz",
     "parts that are set": "z = zeros(4)\nfor i in range(4):\n    z[i] = x * i\nprint(z)\nz.sum()",
@@ -93,6 +98,14 @@ def answers(text, when):
 @pytest.mark.parametrize("text", COMPILED.values(), ids=COMPILED)
 def test_code_gives_the_answers_of_a_run(text):
     assert answers(text, "always") == answers(text, "never")
+
+
+@pytest.mark.parametrize("text", COMPILED.values(), ids=COMPILED)
+def test_the_types_of_a_gradient_are_right(text, monkeypatch):
+    monkeypatch.setattr(backends, "has_machine_code", lambda: False)
+    asked = request({"x": 0.8}, {}, Options(), wrt="x")
+    found = compile_question(load(HEAD + text)._loaded, "gradient", asked)
+    assert faults(found.lowered.program) == []
 
 
 @pytest.mark.parametrize("text", HELD.values(), ids=HELD)

@@ -284,14 +284,17 @@ def test_directions_go_together_up_to_a_number_of_elements(question, more, monke
 SHOWN = [  # a program of which values have no `grad_fn` that code could show, or have one
     ("x * 2", True),
     ("y = x * 2\nz = [y, (y, 3)]\ny", True),
-    ("y = x * ones(3)\n1.0", False),
-    ("y = [1.0, x * ones(3)]\n1.0", False),
-    ("y = tensor(2.0) * x\n1.0", False),
-    ("y = x * ones(70)\n1.0", False),
-    ("y = tensor(2.0) * x if x > 0 else 1\n1.0", False),
-    ("y = 1\nif x > 0: y = tensor(2.0) * x\n1.0", False),
+    ("y = x * ones(3)\n1.0", True),
+    ("y = [1.0, x * ones(3)]\n1.0", True),
+    ("y = tensor(2.0) * x\n1.0", True),
+    ("y = x * ones(70)\n1.0", True),
+    ("y = tensor(2.0) * x if x > 0 else 1\n1.0", True),
+    ("y = 1\nif x > 0: y = tensor(2.0) * x\n1.0", True),
     ("y = 1 if x > 0 else 1.5\n1.0", True),
-    ("y = tensor(x)\n1.0", False),
+    ("y = tensor(x)\n1.0", True),
+    ("param a = 2.0\ny = a * x if x > 0 else sin(a)\nz = a + ones(3)\ny", True),
+    ("param a = 2.0\ny = a\nwhile y > 0.1:\n    y = y * 0.8\ny", True),
+    ("param a = 2.0\ny = grad(lambda t: t * a)(x) if x > 9 else 1\n1.0", False),
     ("x * ones(3)", True),  # which is plain data as a result
 ]
 

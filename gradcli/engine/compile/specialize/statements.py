@@ -645,7 +645,7 @@ class Statements:
             self.check_unchanged(value.sources)
             return found
         if type(value) in (list, tuple, Fields, str, range, dict):
-            if len(value) > MOST_ITEMS:
+            if type(value) is not dict and value[MOST_ITEMS:]:  # a range may be too long for `len`
                 raise self._trace.refused("a function goes through too many items")
             return list(value)
         if isinstance(value, Tensor) and value.shape:

@@ -72,11 +72,12 @@ ask_with_slopes_of_values = _asked(_SLOPES)
 
 
 def _chosen(function: Any) -> Any:
-    """`maximum` or `minimum` whose gradient goes to a nan alone."""
+    """`maximum` or `minimum` whose gradient goes to a nan alone, and half to each of two."""
 
     def choose(x: Any, y: Any) -> Any:
-        x_alone, y_alone = x.isnan() & ~y.isnan(), y.isnan() & ~x.isnan()
-        return torch.where(x_alone, x, torch.where(y_alone, y, function(x, y)))
+        x_nan, y_nan = x.isnan(), y.isnan()
+        one = torch.where(x_nan & ~y_nan, x, torch.where(y_nan & ~x_nan, y, function(x, y)))
+        return torch.where(x_nan & y_nan, (x + y) * 0.5, one)
 
     return choose
 
@@ -165,9 +166,24 @@ def _scaled(function: Any) -> Any:
     return norm
 
 
-_SCALED = _wrapped(
-    _scaled, [*_places("norm"), (torch.linalg, "norm"), (torch.linalg, "vector_norm")]
-)
+def _cosine_of_scaled(function: Any) -> Any:
+    def cosine(x: Any, y: Any, dim: int = 1, eps: float = 1e-8) -> Any:
+        return function(*(_of_ones(a, dim) for a in (x, y)), dim=dim, eps=eps)
+
+    return cosine
+
+
+def _of_ones(x: Any, dim: int) -> Any:
+    """A vector of huge numbers, which has the same direction when it is divided by the largest."""
+    largest = x.detach().abs().amax(dim, keepdim=True)
+    return x / torch.where((largest > _HUGE) & largest.isfinite(), largest, 1.0)
+
+
+_NORMS = [*_places("norm"), (torch.linalg, "norm"), (torch.linalg, "vector_norm")]
+_SCALED: Replaced = {
+    **_wrapped(_scaled, _NORMS),
+    **_wrapped(_cosine_of_scaled, _places("cosine_similarity")),
+}
 ask_with_scaled_norms = _asked(_SCALED)
 
 # --- statistics ----------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from typing import Any
 
 from .answers import Facts, is_refusal
 from .compare import Difference, difference, same, same_value
-from .program import Program, shape
+from .program import Program, flat, shape
 
 REFUSALS = (  # who refuses, what is said of it, and the name of the difference
     ("PyTorch", "derivative for .* is not implemented", "PyTorch has no derivative"),
@@ -96,7 +96,7 @@ def explained(program: Program, ours: Facts, theirs: Facts, found: Difference) -
     return (
         _of_connections(program, ours, theirs, found)
         or _of_numbers(program, found)
-        or _of_tangents(ours, found)
+        or _of_tangents(program, ours, theirs, found)
         or _of_constants(program, ours, theirs, found)
         or _of_values(program, found)
         or _of_printed(found)
@@ -233,12 +233,21 @@ def _of_numbers(program: Program, found: Difference) -> str | None:
     return None
 
 
-def _of_tangents(ours: Facts, found: Difference) -> str | None:
-    """The known difference of a tangent of a value that is nan."""
-    result = ours.get("result")
-    if found.kind != "jvp" or not isinstance(result, list) or not math.isnan(found.gradcli[2][0]):
+def _of_tangents(program: Program, ours: Facts, theirs: Facts, found: Difference) -> str | None:
+    """The known difference of a tangent: of a value that is nan, or of terms that cancel."""
+    if found.kind != "jvp":
         return None
-    return "the tangent of nan" if any(map(math.isnan, result[2])) else None
+    a, b = found.gradcli[2][0], found.pytorch[2][0]
+    if math.isnan(a) and any(map(math.isnan, ours["result"][2])):
+        return "the tangent of nan"
+    along = program.direction()
+    terms = sum(
+        abs(g * d)
+        for name in along
+        for g, d in zip(theirs[f"gradient {name}"][2], flat(along[name]), strict=True)
+    )
+    cancels = math.isfinite(terms) and abs(a - b) <= program.rtol * terms
+    return "it depends on rounding" if cancels else None
 
 
 def _of_constants(program: Program, ours: Facts, theirs: Facts, found: Difference) -> str | None:

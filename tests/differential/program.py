@@ -125,6 +125,11 @@ def shape(data: Any) -> list[int]:
     return sizes
 
 
+def flat(data: Any) -> list[Any]:
+    """The numbers of nested lists in a row."""
+    return [n for item in data for n in flat(item)] if isinstance(data, list) else [data]
+
+
 def _shaken(data: Any, rng: random.Random, step: float) -> Any:
     if isinstance(data, list):
         return [_shaken(item, rng, step) for item in data]

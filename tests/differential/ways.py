@@ -92,7 +92,7 @@ def ways(changed: str) -> tuple[Way, ...]:
             same,
         ),
         (r"var|std", "the variance of one element", by_definition.ask_with_moments, same),
-        ("norm", "a norm that overflows", by_definition.ask_with_scaled_norms, same),
+        ("norm|cosine", "a norm that overflows", by_definition.ask_with_scaled_norms, same),
         (_INFINITE, "a value at infinity", by_definition.ask_with_limits, same),
         (_OUTSIDE, "a slope where the value is nan", by_definition.ask_with_slopes_of_values, same),
         ("", "several edges at once", by_definition.ask_by_definition, same),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from types import NoneType
 from typing import Any
 
 from gradcli.engine.ops.catalog import ops
@@ -105,9 +106,31 @@ def _sorted(session: Any, iterable: Any, key: Any, reverse: Any) -> list[Any]:
     return ordered(session, session.items(iterable), key, reverse)
 
 
+_MOST_SORTED = 16  # items of a list that code sorts; it compares all pairs
+
+
+def _traced_sorted(code: Tracing, iterable: Any, key: Any, reverse: Any) -> list[Any]:
+    """The items sorted, each by exchanges with those before it."""
+    items = [*code.items(iterable)]
+    if len(items) > _MOST_SORTED or type(reverse) not in (bool, NoneType):
+        raise code.refused("many items are sorted, or in an order known only at run time")
+    found: list[tuple[Any, Any]] = []
+    for item in items:
+        new = item, item if key is None else code.call(key, [item], {})
+        code.hold_ordered(new[1])
+        found.append(new)
+        for k in range(len(found) - 1, 0, -1):
+            (a, by_a), (b, by_b) = found[k - 1 : k + 1]
+            test = code.less(by_a, by_b) if reverse else code.less(by_b, by_a)
+            found[k - 1] = code.chosen(test, b, a), code.chosen(test, by_b, by_a)
+            found[k] = code.chosen(test, a, b), code.chosen(test, by_a, by_b)
+    return [item for item, _ in found]
+
+
 sorted_: Op = python_host(
     "sorted",
     _sorted,
+    traced=_traced_sorted,
     args=("iterable", "key=None", "reverse=None"),
     keeps=True,
     gathers=True,
@@ -287,6 +310,13 @@ def _of_truths(op: Any, stop: bool) -> Op:
         return op(iterable) if is_tensor else known.unknown(iterable)
 
     def traced(code: Tracing, iterable: Any) -> Any:
+        if isinstance(iterable, (list, tuple)) and _is_gone_through(iterable):
+            found: Any = not stop
+            for item in reversed(code.items(iterable)):
+                found = code.chosen(
+                    code.converted(item, "bool"), *((True, found) if stop else (found, False))
+                )
+            return found
         if isinstance(iterable, (list, tuple)):
             raise code.refused(f"`{name}` of a value known only at run time")
         return code.do(op, [iterable], op.params)

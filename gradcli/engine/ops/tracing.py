@@ -68,5 +68,8 @@ class Tracing(Protocol):
     def less(self, a: Any, b: Any) -> Any:
         """`a < b` of numbers and 0-d tensors: a bool, or the number of one."""
 
+    def hold_ordered(self, value: Any) -> None:
+        """Bail out if a value is nan, which has no place in an order."""
+
     def chosen(self, test: Any, a: Any, b: Any) -> Any:
         """The first value if a test is true, else the second."""

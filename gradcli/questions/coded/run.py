@@ -12,6 +12,7 @@ from gradcli.engine.compile.specialize.program import (
     Items,
     Known,
     Leaf,
+    Told,
     Trained,
     Tree,
     Ways,
@@ -87,6 +88,8 @@ class Run(Lowered):
                 is_first = next(numbers)
                 values = self._value(tree.then, numbers), self._value(tree.orelse, numbers)
                 return values[0] if is_first else values[1]
+            case Told():
+                return tree.make(*[next(numbers) for _ in range(tree.count)])
             case Trained():
                 data = next(numbers)
                 made = leaf(data) if tree.requires_grad else Tensor(data)
@@ -115,6 +118,9 @@ def _tests(tree: Tree, places: Iterator[int]) -> Iterator[int]:
                 next(places)
         case Elements():
             for _ in range(tree.count + (tree.nodes is not None and len(tree.nodes) > 1)):
+                next(places)
+        case Told():
+            for _ in range(tree.count):
                 next(places)
         case Items():
             for item in tree.items:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradcli.engine.compile import typed
 from gradcli.engine.compile.specialize.binding import Draw
-from gradcli.engine.compile.specialize.tracing.branches import Merge, Way
+from gradcli.engine.compile.specialize.tracing.branches import chosen, selected
 from gradcli.engine.compile.specialize.tracing.control_flow import NEXT, RESULT, Follower
 from gradcli.engine.compile.specialize.tracing.dynamic_text import Texts
 from gradcli.engine.compile.specialize.tracing.liveness import Liveness
@@ -23,6 +23,7 @@ from gradcli.engine.compile.specialize.tracing.values import (
     Conflict,
     Context,
     Each,
+    Either,
     Frame,
     Own,
     Range,
@@ -32,6 +33,7 @@ from gradcli.engine.compile.specialize.tracing.values import (
     is_known,
     is_number,
     is_whole,
+    kinds,
     number_type,
     taken,
 )
@@ -150,12 +152,15 @@ class Calls:
         self, function: Closure, args: Sequence[Any], keywords: Mapping[str, Any]
     ) -> dict[int, Any]:
         parameters = function.function.parameters
-        if any(p.kind for p in parameters) or visit.is_generator(function.function):
+        if any(p.kind == "**" for p in parameters) or visit.is_generator(function.function):
             raise self._trace.refused(f"`{function.function.name}` takes any number of arguments")
-        given = dict(zip((p.name for p in parameters), args, strict=False))
-        if len(args) > len(parameters) or not given.keys().isdisjoint(keywords):
+        by_place = [p.name for p in parameters if not p.kind]
+        given = dict(zip(by_place, args, strict=False))
+        rest = {p.name: tuple(args[len(by_place) :]) for p in parameters if p.kind == "*"}
+        is_too_long = len(args) > len(by_place) and not rest
+        if is_too_long or not (given | rest).keys().isdisjoint(keywords):
             raise self._trace.refused(f"`{function.function.name}` takes other arguments")
-        given = {**function.defaults, **given, **keywords}
+        given = {**function.defaults, **given, **keywords, **rest}
         if given.keys() != {p.name for p in parameters}:
             raise self._trace.refused(f"`{function.function.name}` takes other arguments")
         return {p.slot: given[p.name] for p in parameters}
@@ -333,22 +338,26 @@ class Calls:
         raise self._trace.refused("numbers are mixed with something else")
 
     def less(self, a: Any, b: Any) -> Any:
+        if isinstance(a, Either):
+            parts = self.less(a.then, b), self.less(a.orelse, b)
+            return chosen(self._trace, a.test, *parts)
+        if isinstance(b, Either):
+            parts = self.less(a, b.then), self.less(a, b.orelse)
+            return chosen(self._trace, b.test, *parts)
         for x in (a, b):
             if not is_number(x) and not (isinstance(x, Cell) and not is_whole(x)):
                 raise self._trace.refused("`<` of a value that is not a number")
         return self._trace.truth(self._trace.do(ops.lt, [a, b], {}))
 
+    def hold_ordered(self, value: Any) -> None:
+        for part in kinds(value).values():
+            number = part.number if isinstance(part, Cell) else part
+            if is_number(number) and number_type(number) == "float":
+                test = ops.ne(number, number)
+                self._trace.leave(test, "nan is put into order")
+
     def chosen(self, test: Any, a: Any, b: Any) -> Any:
-        if not isinstance(test, Symbol):
-            return a if test else b
-        ways = Way({RESULT: a}), Way({RESULT: b})
-        merge = Merge(self._trace, test, ways, self._trace.tick(), [a, b])
-        found = merge.finish(lambda _: "a value", [{RESULT}, {RESULT}])
-        merge.end()
-        value = found[RESULT]
-        if isinstance(value, Conflict):
-            raise self._trace.refused(value.reason)
-        return value
+        return selected(self._trace, test, a, b)
 
     def cut(self, number: Any) -> Any:
         return self._trace.cut(number)

@@ -12,7 +12,7 @@ from gradcli.cpython import NESTED, Room
 from gradcli.engine.compile.specialize.binding import Array, Binding, Draw, Entry
 from gradcli.engine.compile.specialize.statements import Statements
 from gradcli.engine.compile.specialize.tracing.branches import chosen
-from gradcli.engine.compile.specialize.tracing.dynamic_text import Texts
+from gradcli.engine.compile.specialize.tracing.dynamic_text import Texts, parts_of
 from gradcli.engine.compile.specialize.tracing.liveness import Liveness
 from gradcli.engine.compile.specialize.tracing.scalarized import Vectors
 from gradcli.engine.compile.specialize.tracing.trace import Trace
@@ -23,6 +23,7 @@ from gradcli.engine.compile.specialize.tracing.values import (
     Either,
     Frame,
     Own,
+    Text,
     Transform,
     Vector,
     is_known,
@@ -111,6 +112,14 @@ class Elements(Record):
     nodes: Sequence[str] | None
 
 
+class Told(Record):
+    """A result that is a text: the function that makes it, and how many numbers it is made of."""
+
+    __slots__ = ("make", "count")
+    make: Callable[..., str]
+    count: int
+
+
 class Trained(Record):
     """A result that is a tensor of the program's own graph: its value, whether it is a leaf that
     requires grad, and its `grad`.
@@ -122,7 +131,7 @@ class Trained(Record):
     grad: Leaf | None
 
 
-Tree: TypeAlias = "Leaf | Known | Items | Ways | Elements | Trained"
+Tree: TypeAlias = "Leaf | Known | Items | Ways | Elements | Told | Trained"
 
 
 class Specialized(Record):
@@ -302,4 +311,8 @@ def _tree(value: Any, numbers: list[Operand], names: Sequence[str]) -> Tree:
         return Items(made, tuple(_tree(item, numbers, names) for item in parts(value)))
     if is_known(value) or isinstance(value, (Closure, Transform, Own)):
         return Known(value)
+    if isinstance(value, Text) and names:
+        made_of, make = parts_of(value, names)
+        numbers += map(operand, made_of)
+        return Told(make, len(made_of))
     raise NotCompilable("its result is not a number")

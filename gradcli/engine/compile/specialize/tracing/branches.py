@@ -184,12 +184,15 @@ class Merge:
             made = Vector(numbers, a.shape, visible, self.trace, a.dense and b.dense)
             made.node = self._origin(origin(a), origin(b))
             return made
+        if {type(a), type(b)} <= {str, Text} and Text in (type(a), type(b)):
+            texts = [self._number(True, False), self._moved(a, 0), self._moved(b, 1)]
+            return Text(lambda given: given[1] if given[0] else given[2], texts)
         if kinds(a) and kinds(b):
             return self._either(a, b, name)
         if type(a) is list and type(b) is list and len(self.ways[0].held(a)) == len(
             self.ways[1].held(b)
-        ) and self._is_new(a) and self._is_new(b):  # fmt: skip
-            return self._pair(a, b, lambda: list(self._contents(a, b)))
+        ):  # fmt: skip
+            return self._pair(a, b, lambda: self._list(a, b))
         if type(a) is tuple and type(b) is tuple and len(a) == len(b):
             return tuple(self.merged(x, y, name) for x, y in zip(a, b, strict=True))
         is_same = type(a) is type(b) is not dict and is_known(a) and is_known(b)
@@ -315,6 +318,14 @@ class Merge:
             b.let_go()
         return made
 
+    def _list(self, a: list[Any], b: list[Any]) -> list[Any]:
+        """Merge two lists. If others may hold one of them, nothing may change them any more."""
+        made = list(self._contents(a, b))
+        if not (self._is_new(a) and self._is_new(b)):
+            for each in (made, a, b):
+                self.trace.freeze(each)
+        return made
+
     def _are_alone(self, a: Cell, b: Cell) -> bool:
         """True if no other name and no value holds one of two tensors that names of this frame hold
         on the two paths.
@@ -404,6 +415,22 @@ def number_key(x: Operand) -> Any:
 def same_number(a: Any, b: Any) -> bool:
     """True if two numbers are the same."""
     return bool(number_key(operand(a)) == number_key(operand(b)))
+
+
+def selected(trace: Trace, test: Any, a: Any, b: Any) -> Any:
+    """Return a value of any kind: the first if a test is true, else the second.
+
+    Raises:
+        NotCompilable: If the two do not merge.
+    """
+    if not isinstance(test, Symbol):
+        return a if test else b
+    merge = Merge(trace, test, (Way({0: a}), Way({0: b})), trace.tick(), [a, b])
+    value = merge.finish(lambda _: "a value", [{0}, {0}])[0]
+    merge.end()
+    if isinstance(value, Conflict):
+        raise trace.refused(value.reason)
+    return value
 
 
 def chosen(trace: Trace, test: Any, a: Any, b: Any) -> Any:

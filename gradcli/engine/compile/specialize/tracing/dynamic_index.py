@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from gradcli.engine.compile.specialize.tracing.branches import chosen
+from gradcli.engine.compile.specialize.tracing.branches import chosen, selected
 from gradcli.engine.compile.specialize.tracing.trace import Trace
 from gradcli.engine.compile.specialize.tracing.values import (
     Vector,
@@ -22,7 +22,7 @@ MOST = 64
 
 
 def picked(trace: Trace, items: Any, index: Symbol) -> Any:
-    """Return the item of a vector, or of a list or tuple of numbers."""
+    """Return the item of a vector, list or tuple."""
     if is_whole(items) and number_type(index) == "int":
         return trace.do(ops.row, [items, index], {})
     if isinstance(items, Vector):
@@ -40,21 +40,26 @@ def picked(trace: Trace, items: Any, index: Symbol) -> Any:
         return trace.tensors.made([number], (), items.visible)
     if is_whole(items):
         raise trace.refused("an item is taken by a value known only at run time")
-    _check(trace, items)
     at = _place(trace, index, len(items))
+    if not _are_alike(items):
+        found = items[-1]
+        for k in reversed(range(len(items) - 1)):
+            found = selected(trace, ops.eq(at, k), items[k], found)
+        return found
     return _one(trace, at, range(len(items)), lambda k: items[k])
 
 
 def put(trace: Trace, items: list[Any], index: Symbol, value: Any) -> list[Any]:
-    """Return the items of a list of numbers with one replaced."""
-    _check(trace, [*items, value])
+    """Return the items of a list with one replaced."""
     at = _place(trace, index, len(items))
+    if not _are_alike([*items, value]):
+        return [selected(trace, ops.eq(at, k), value, x) for k, x in enumerate(items)]
     return [chosen(trace, ops.eq(at, k), value, x) for k, x in enumerate(items)]
 
 
-def _check(trace: Trace, items: Sequence[Any]) -> None:
-    if not all(map(is_number, items)) or len({number_type(x) for x in items}) != 1:
-        raise trace.refused("an item at a place known only at run time is not a number")
+def _are_alike(items: Sequence[Any]) -> bool:
+    """True if the items are numbers of one type."""
+    return all(map(is_number, items)) and len({number_type(x) for x in items}) == 1
 
 
 def _place(trace: Trace, index: Symbol, count: int) -> Any:

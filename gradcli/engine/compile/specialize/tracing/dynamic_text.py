@@ -50,6 +50,28 @@ class Texts:
         raise self._trace.refused("a text is made of a value that is not a number")
 
 
+def parts_of(value: Text, names: Sequence[str]) -> tuple[list[Any], Callable[..., str]]:
+    """Return the unknown numbers in a text that has been made, and the function that makes it of
+    them. `names` are those of nodes.
+    """
+    numbers: list[Any] = []
+
+    def gather(part: Any) -> None:
+        if isinstance(part, Symbol):
+            numbers.append(part)
+        elif isinstance(part, (Cell, Vector)):
+            gather(part.number if isinstance(part, Cell) else part.numbers)
+            gather(origin(part))
+        elif isinstance(part, Text):
+            gather(part.values)
+        else:
+            for item in parts(part):
+                gather(item)
+
+    gather(value)
+    return numbers, _Kept(value.make, value.values, names).text
+
+
 class _Kept:
     """Makes a text when the numbers in it are known. It copies the content of lists and tensors,
     which may change later.

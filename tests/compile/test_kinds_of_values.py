@@ -48,6 +48,26 @@ COMPILED = {
     "    h['loss'].append(w * w)\nh.update(last=w)\nsum(h['loss']) + h.setdefault('k', 2.0) + h.pop('last')",
     "an item of a large tensor or a number": "v, s = linspace(0.0, 1.0, 70) * x, 0.0\n"
     "for i in range(70):\n    s = s + (x * v[i] if i % 3 else v[i])\ns",
+    "any number of arguments": "def total(a, *more, k=2):\n    s = a * k\n    for v in more:\n"
+    "        s = s + v\n    return s\ntotal(x, 1.0, x * 2) + total(x) + total(1, 2, k=3)",
+    "a list that is sorted": "a = sorted([3.0, x, 2.0, 0.5 * x])\n"
+    "c = sorted([(x, 1), (0.5, 2)], key=lambda t: t[0], reverse=True)\na[0] * a[1] + c[0][1] * x",
+    "any and all of a list": "z = x if all([v > 0.1 for v in y]) else 0.0\n"
+    "q = 1 if any([v * x > 2 for v in y]) else x\nz * x + q",
+    "a list or another": "w = [0.0, 1.0]\nfor p in y:\n    if w[0] * p + w[1] < 1.1:\n"
+    "        w = [a + x * p for a in w]\nw[0] * x + w[1]",
+    "items of several kinds": "c = [x * 1, 3.0, 2]\nfor i in range(n):\n"
+    "    c[i % 3] = c[i % 3] * x + i\nnames = ['a', 'b']\nprint(names[n % 2])\nc[0] + c[1] * 2 + c[2]",
+    "the largest of several kinds": "p = [x, 0.3]\nfor o in y:\n"
+    "    p = [max(p[r] * (0.5 + s * r) for r in range(2)) * o for s in range(2)]\nmax(p)",
+    "a text that is a value": "t = ''\nfor i in range(3):\n    t += f'{i}:{x * i:.2f} '\n"
+    "u = f'{x}' if x > 0 else 'none'\nprint(t, u)\nx * 1",
+    "a name around a function": "calls, c = 0, 0.0\ndef f(t):\n    global calls, c\n    calls += 1\n"
+    "    c = c + t\n    return t * 0.9\nz = x\nfor i in range(n):\n    z = f(z)\n"
+    "    if z < 0.1:\n        z = f(z) + 1\nz * calls + c",
+    "a name of an outer function": "def make():\n    total = 0\n    def add(v):\n"
+    "        nonlocal total\n        total += v\n        return total\n    return add\nadd = make()\n"
+    "for i in range(5):\n    r = add(x * i)\nr",
     "what is printed": "z = x\nfor i in range(3):\n    z = sin(z) * 2 if i else z\n    print(z, x, [z * 1])\n"
     "w = tensor([1.0, 2.0]) * x\nprint(w, -w)\nz",
     "parts that are set": "z = zeros(4)\nfor i in range(4):\n    z[i] = x * i\nprint(z)\nz.sum()",

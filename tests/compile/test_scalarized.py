@@ -291,7 +291,7 @@ def test_a_vector_in_other_forms():
 REFUSED = {
     "stack([x, x]) @ x": "tensors are put together that are no single floats",
     "x[b > 0]": "an item is taken by a value known only at run time",
-    "[b, 2][int(b)]": "is not a number",
+    "[b, [2]][int(b)]": "a value holds something else on each of two paths",
 }
 
 

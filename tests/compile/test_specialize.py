@@ -199,7 +199,7 @@ REFUSED = {
     "xs = []\ndef f(t):\n    xs.append(t)\n    return t\ngrad(f)(x)": "a function that is "
     "differentiated changes what is outside",
     "grad(lambda t: [t, t])(x)": "a function is differentiated that gives no number",
-    "xs = [x, n]\nxs[n]": "an item at a place known only at run time is not a number",
+    "xs = [x, [n]]\nxs[n]": "a value holds something else on each of two paths",
     "y = x\nfor i in range(0, 9, n):\n    y += 1\ny": "a range of a step known only at run time",
     "p = [1.0, x] + [b, 2.0]\nq = p + p\nx": "`+` of lists of numbers adds their items as tensors",
     "vector = [1.0, 2.0] + [0.0, 1.0] * x\nx": "`*` of a value that is not a number",

@@ -18,7 +18,7 @@ class F(Function):
 """
 
 PROGRAMS = {
-    "`any` of a value known only at run time": ("grad", "any([x > b]) * x"),
+    "`any` of a value known only at run time": ("grad", "any([[x], [b]]) * x"),
     "`add` of tensors that do not fit": ("grad", "y = v * x + ones(4)\ny.sum()"),
     "a condition of a value that is not a number": ("grad", "x if v * x else b"),
     "a tensor with dimensions is changed in place": (
@@ -98,7 +98,18 @@ PROGRAMS = {
     "a tensor of int32": ("grad", "y = tensor(2, dtype=int32) * 2\nx"),
     "whether a tensor requires grad is not known": ("run", "t = tensor(n)\nt.requires_grad_()"),
     "a tensor of 0 elements of float64": ("grad", "t = torch.empty(0) * x\nt.sum() + x"),
-    "`f` assigns to a name around it": ("run", "def f():\n    global q\n    q = x\nf()\nq"),
+    "`f` assigns to a name around it": (
+        "run",
+        "def f():\n    global q\n    for q in range(3): pass\nf()\nq",
+    ),
+    "`q` is assigned by a function in a branch or loop of another": (
+        "grad",
+        "q = 1\ndef f():\n    global q\n    if x > b:\n        q = x\nf()\nq",
+    ),
+    "many items are sorted, or in an order known only at run time": (
+        "grad",
+        "sorted([x * k for k in range(20)])[0]",
+    ),
     "a direction is left out": ("grad", "hvp(lambda t, u: t * u, (x, b))[1][0]"),
     "`add` of tensors of bool differs from that of numbers": (
         "grad",

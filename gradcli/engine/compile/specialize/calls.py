@@ -133,6 +133,7 @@ class Calls:
         code = function.function
         frame = Frame(function.frame, Liveness(code, frozenset()), self._trace.tick())
         frame.slots.update(given)
+        frame.outer = visit.written_around(code)
         self._trace.steps += 1
         self._depth += 1
         self._trace.deepest = max(self._trace.deepest, self._depth)

@@ -116,6 +116,7 @@ class Statements:
         for index in range(at, len(body)):
             i = body[index]
             self._trace.span = i.span
+            frame.block = self._trace.innermost
             flow: Any = NEXT
             match i:
                 case ir.Branch():
@@ -296,7 +297,7 @@ class Statements:
         """
         held = frame.slots.get(slot, MISSING)
         frame.slots[slot] = part
-        flow: Any = NEXT
+        slots, flow = frame.slots, NEXT
         try:
             with self._trace.tried(), self._trace.block() as body:
                 flow = self._split(i, frame)
@@ -304,6 +305,7 @@ class Statements:
             if not is_word(part):
                 raise
             self._trace.leave(True, str(refused))
+            frame.slots = slots
             frame.slots |= dict.fromkeys(visit.writes(i), DEAD)
         else:
             for instruction in body:
@@ -358,7 +360,18 @@ class Statements:
 
     def _store(self, target: int, value: Any, frame: Frame) -> None:
         self._seen(value)
-        frame.slots[target] = value
+        owner = self._owner(target, frame) if target in frame.outer else frame
+        owner.slots[target] = value
+
+    def _owner(self, target: int, frame: Frame) -> Frame:
+        """The frame that has a slot around a function which writes it. Paths and turns are followed
+        in the frame that they belong to alone, so none may begin between the two.
+        """
+        owner = frame.holder(target)
+        if target not in owner.slots or owner.block is not self._trace.innermost:
+            reason = f"{self.name(target)} is assigned by a function in a branch or loop of another"
+            raise self._trace.refused(reason)
+        return owner
 
     def _seen(self, value: Any) -> None:
         """Record the time at which the lists in a value came into being."""
@@ -417,7 +430,11 @@ class Statements:
         raise self._trace.refused(_MEANINGLESS.get(type(i), "a call hands names on"))
 
     def _closure(self, function: ir.Function, frame: Frame) -> Closure:
-        if visit.written_around(function):
+        outer = visit.written_around(function)
+        others = [
+            i for i in visit.instructions(function.body) if isinstance(i, (ir.For, ir.Choice))
+        ]
+        if not outer.isdisjoint(slot for i in others for slot in visit.writes(i)):
             raise self._trace.refused(f"`{function.name}` assigns to a name around it")
         given = [p for p in function.parameters if p.default is not None]
         return Closure(function, frame, {p.name: self.read(p.default, frame) for p in given})

@@ -186,14 +186,20 @@ class Vector(Carrier):
 class Frame:
     """The slots of one call of a function, with the enclosing frame and the time of its
     creation.
+
+    Fields:
+        outer: the slots of enclosing functions that the function writes.
+        block: the open block in which its last instruction was specialized.
     """
 
-    __slots__ = ("birth", "live", "parent", "slots")
+    __slots__ = ("birth", "block", "live", "outer", "parent", "slots")
 
     def __init__(self, parent: Frame | None, live: Liveness, birth: int) -> None:
         self.parent = parent
         self.live = live
         self.birth = birth
+        self.block: object = None
+        self.outer: Collection[int] = ()
         self.slots: dict[Any, Any] = {}
 
     def holder(self, slot: int) -> Frame:

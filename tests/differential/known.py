@@ -54,7 +54,12 @@ REFUSALS_OF = (  # likewise, and of which text
         "",
         "PyTorch takes less",
     ),
-    ("PyTorch", "Type promoting not supported|mixed dtype", "", "PyTorch takes less"),
+    (
+        "PyTorch",
+        "Type promoting not supported|mixed dtype|match weight dtype",
+        "",
+        "PyTorch takes less",
+    ),
     ("PyTorch", "must be tuple of ints, not int", "full(", "PyTorch takes less"),
     ("PyTorch", "Negation, .* on a bool tensor", "atan2", "PyTorch has no derivative"),
 )
@@ -304,6 +309,8 @@ def _of_ways(program: Program, ours: Facts, theirs: Facts, found: Difference) ->
             return "changed through data"
         if "BatchNorm" in program.body:
             return "statistics changed since"
+        if re.search(r"create_graph|torch\.func\.", program.body):
+            return "a second derivative that is not the first's"
     if found.kind.startswith("PyTorch refuses gradient") and right_by_differences(program, ours):
         return changed
     return _of_second(program, ours, found)

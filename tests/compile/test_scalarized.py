@@ -18,7 +18,7 @@ from support.programs.vector_programs import (
 )
 
 from gradcli.engine.compile import backends
-from gradcli.engine.compile.specialize.tracing.scalarized import sum_order
+from gradcli.engine.compile.sum_order import sum_order
 from gradcli.engine.ops.catalog import ops
 from gradcli.errors import GradError
 from gradcli.program import Options, load

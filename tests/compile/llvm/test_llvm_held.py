@@ -27,6 +27,8 @@ TURNS = {
     "two vectors in turn": "u, x = stack([{neighbours}]) * 0.5, u + x",
     "a choice": "u = where(stack([{neighbours}]) > u, u * b, u - 0.25) + relu(stack([{neighbours}]))",
     "an item that is set": "v = u * 0.5\n    v[0] = u[1] * b\n    v[1:] = u[0]\n    u = v * 1.0",
+    "the other way round": "v = flip(stack([{neighbours}]), 0)\n    u = v * v.sum() + v @ x * u[1]",
+    "sums": "u = u * 0.1 + (u * u).mean() * u.sum() + stack([{neighbours}]).sum(0, keepdim=True)",
     "unpacked": "p = unbind(u * b)\n    u = stack([{reversed}])",
 }
 

@@ -182,15 +182,16 @@ class _Trial:
             if (kind, number, k) in self._places:
                 _, shape = dtype_and_shape(target.type)
                 if shape:
-                    self.held[target.number] = self._unknown(shape)
+                    self.held[target.number] = self._unknown("float", shape)
 
-    def _unknown(self, shape: Sequence[int]) -> Elements:
-        return Elements(self._code, "float", filled(shape, Number("%x", "float")))
+    def _unknown(self, type: str, shape: Sequence[int]) -> Elements:
+        return Elements(self._code, type, filled(shape, Number("%x", type)))
 
     def _do(self, i: Do) -> None:
         if len(dtype_and_shape(i.target.type)[1]) != 1:
             return
-        found = self._rule.done(i, [*map(self._argument, i.args)], lambda x: self._unknown(x.shape))
+        args = [*map(self._argument, i.args)]
+        found = self._rule.done(i, args, lambda x: self._unknown(x.type, x.shape))
         if found is not None:
             self.held[i.target.number] = found
 

@@ -14,8 +14,11 @@ import numpy as np
 from gradcli.engine.compile.llvm.arrays.maps import exact
 from gradcli.engine.compile.llvm.emit.inner_loops import BY_EXPONENT, TYPE_OF, Noted, types_of
 from gradcli.engine.compile.llvm.emit.writer import Number, Writer, constant
+from gradcli.engine.compile.scalar.errors import Untranslatable
+from gradcli.engine.compile.sum_order import Tree, sum_order
 from gradcli.engine.compile.typed import DTYPES
 
+_FLOATS = ("float",) * 3
 _ZERO = "0x0000000000000000"  # as `constant` writes 0.0
 
 FEW = 16
@@ -102,6 +105,21 @@ class Elements(Noted):
     def copy(self, order: str = "C") -> Elements:
         return Elements(self.code, self.type, self.items.copy(order))
 
+    def sum(self, axis: Any = None, keepdims: Any = False) -> Elements:
+        """The sum of a vector, in NumPy's order."""
+        if axis not in (None, 0, (0,)) or self.type != "float" or self.items.strides[0] < 0:
+            raise Untranslatable("a sum of other things than all elements of a vector of floats")
+
+        def gather(tree: Tree) -> Number:
+            if isinstance(tree, int):
+                return self.items[tree]  # type: ignore[no-any-return]  # a number
+            return self.code.done(np.add, _FLOATS, [*map(gather, tree)])
+
+        (count,) = self.shape
+        zero = Number(_ZERO, "float")
+        total = self.code.done(np.add, _FLOATS, [zero, gather(sum_order(count))])
+        return Elements(self.code, "float", filled((1,) if keepdims else (), total))
+
     def cast(self, type: str) -> Elements:
         return self.mapped("cast", (self.type, type), [self])
 
@@ -186,6 +204,7 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.zeros_like: _like(0.0),
     np.concatenate: _joined(np.concatenate),
     np.stack: _joined(np.stack),
+    np.sum: lambda _, x, axis=None, keepdims=False: x.sum(axis, keepdims),
     np.copy: lambda _, x, order="K": x.copy(order),
     np.shape: lambda _, x: x.shape,
     np.ndim: lambda _, x: x.ndim,

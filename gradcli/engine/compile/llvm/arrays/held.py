@@ -1,8 +1,9 @@
 """Decides which small arrays of code are held as a number for each element, and reads and stores
 single elements.
 
-Numbers put together, and what is added up from single elements, are held so; an array in memory is
-taken apart where it meets them, if it has few elements. All other arrays stay in memory.
+Numbers put together, and what is added up from single elements, are held so, and the results of
+arithmetic on vectors that one vector operation could hold. An array in memory is taken apart where
+it meets them, if it has few elements. All other arrays stay in memory.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy as np
 
 from gradcli.engine.compile.llvm.arrays.elements import FEW, MOST, Elements, Exact, filled
 from gradcli.engine.compile.llvm.arrays.steps import Copy, Node, Steps, Symbolic
-from gradcli.engine.compile.llvm.emit.writer import SIZES, Number, Writer
+from gradcli.engine.compile.llvm.emit.writer import SIZES, WIDE, Number, Writer
 from gradcli.engine.compile.typed import Do, dtype_and_shape, is_array
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.values.data import Quiet
@@ -123,18 +124,26 @@ class Held:
         count = math.prod(shape)
         if len(shape) > 1 or dtype not in _KINDS or count > MOST:
             return None
-        if not self._is_wanted(i, args, count):
+        if not self._is_wanted(i, args, count) or not self._works(i, args, _KINDS[dtype], shape):
             return None
+        with Quiet():
+            return self._value(i, [self._taken(x, apart) for x in args])
+
+    def _works(self, i: Do, args: Sequence[Any], type: str, shape: tuple[int, ...]) -> bool:
+        """True if single elements give the result of an op, tried with unknown ones."""
+        code = Exact(Writer(""))
+        unknown = [
+            Elements(code, x.type, filled(x.shape, Number("%x", x.type)))
+            if isinstance(x, Elements | Symbolic)
+            else x
+            for x in args
+        ]
         try:
             with Quiet():
-                found = self._value(i, [self._taken(x, apart) for x in args])
+                found = self._value(i, unknown)
         except Exception:  # memory serves where single elements do not
-            return None
-        is_right = isinstance(found, Elements) and (found.shape, found.type) == (
-            shape,
-            _KINDS[dtype],
-        )
-        return found if is_right else None
+            return False
+        return isinstance(found, Elements) and (found.shape, found.type) == (shape, type)
 
     def _is_wanted(self, i: Do, args: Sequence[Any], count: int) -> bool:
         """True if an op makes an array of numbers, or does something with one."""
@@ -144,7 +153,7 @@ class Held:
         most = MOST if i.op == ops.add.name and any(x.is_sparse for x in held) else FEW
         if any(x.ndim > 1 or x.size > MOST for x in symbols) or any(x.size > most for x in nodes):
             return False
-        if held:
+        if held or (0 < count < WIDE and any(x.ndim for x in nodes) and _is_plain(i)):
             return True
         if not is_array(i.target.type) or any(x.ndim for x in symbols):
             return False
@@ -168,3 +177,9 @@ class Held:
             return np.stack([first.symbol(x).astype(dtype) for x in args])
         assert op.value.array is not None
         return op.value.array(*args, **params)
+
+
+def _is_plain(i: Do) -> bool:
+    """True for an op on vectors that may be arithmetic."""
+    op = ops[i.op]
+    return bool(op.value.exact) and is_array(i.target.type) and not op.memory.view

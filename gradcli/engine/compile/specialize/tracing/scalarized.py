@@ -9,9 +9,10 @@ the cotangents of each element add up as in the interpreter.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 from gradcli.engine.compile.specialize.tracing.values import Cell, Vector, is_number, number_type
+from gradcli.engine.compile.sum_order import Tree, sum_order
 from gradcli.engine.compile.symbols import Symbol
 from gradcli.engine.compile.typed import DTYPES, TooLarge
 from gradcli.engine.ops.catalog import ops
@@ -25,8 +26,6 @@ MOST = 64
 """The most elements of a scalarized tensor."""
 
 _TYPES = {dtype: name for name, dtype in DTYPES.items()}
-
-Tree: TypeAlias = "int | tuple[Tree, Tree]"
 
 
 class Vectors:
@@ -266,19 +265,3 @@ class PickingVectors(Vectors):
 def _is_symbol(x: Any) -> bool:
     """True for an unknown float."""
     return isinstance(x, Symbol) and number_type(x) == "float"
-
-
-def sum_order(count: int) -> Tree:
-    """Return NumPy's order of summation of up to 128 elements of a row, as a tree: sequential below
-    eight, else eight partial sums and then the rest.
-    """
-    whole = count - count % 8
-    sums: list[Tree] = list(range(8 if whole else 1))
-    for k in range(8, whole):
-        sums[k % 8] = sums[k % 8], k
-    while len(sums) > 1:
-        sums = [(sums[k], sums[k + 1]) for k in range(0, len(sums), 2)]
-    (found,) = sums
-    for k in range(max(whole, 1), count):
-        found = found, k
-    return found

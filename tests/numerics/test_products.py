@@ -1,10 +1,15 @@
 """Products of large matrices are done in pieces, with the same digits by however many threads."""
 
+import _thread
 import os
-from threading import current_thread
+import random
+import time
+from contextlib import suppress
+from threading import Barrier, current_thread
 
 import numpy as np
 import pytest
+from support.processes.ring import Interrupt, Ring
 
 from gradcli.engine.numerics import products
 from gradcli.engine.ops.catalog import ops
@@ -20,8 +25,8 @@ def all_large(monkeypatch):
 
 
 def matrices(m, k, n, dtype=np.float64):
-    random = np.random.default_rng(m * n)
-    return random.standard_normal((m, k)).astype(dtype), random.standard_normal((k, n), dtype)
+    drawn = np.random.default_rng(m * n)
+    return drawn.standard_normal((m, k)).astype(dtype), drawn.standard_normal((k, n), dtype)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -42,17 +47,19 @@ def test_the_digits_do_not_hang_on_the_number_of_threads(
 
 @pytest.mark.parametrize(("said", "most"), [("all", processors()), ("3", 3), ("1", 1), ("", 1)])
 def test_so_many_threads_are_at_work_as_the_environment_says(said, most, all_large, monkeypatch):
-    seen, fill = set(), products._fill
+    seen, fill, together = set(), products._fill, Barrier(most)
 
     def noted(piece):
-        seen.add(current_thread().name)
+        if current_thread() not in seen:
+            seen.add(current_thread())
+            together.wait(20)
         fill(piece)
 
     monkeypatch.setattr(products, "_fill", noted)
     monkeypatch.setenv(THREADS, said)
     products.product(*matrices(4000, 3, 3))
-    assert len(seen) <= most
-    assert (current_thread().name in seen) is (most == 1)
+    assert len(seen) == most
+    assert current_thread() in seen
 
 
 def test_what_is_no_number_of_threads_is_told(all_large, monkeypatch):
@@ -73,6 +80,25 @@ def test_values_that_are_not_finite_pass_without_a_word(all_large, monkeypatch, 
     a[0, 0], b[0, 0] = np.inf, 0.0
     assert np.isnan(products.product(a, b)[0, 0])
     assert not recwarn
+
+
+def test_no_interrupt_leaves_a_thread_or_a_part_of_a_product(all_large, monkeypatch):
+    """At any moment, half of them in pairs."""
+    monkeypatch.setattr(products, "PIECE", 4)
+    monkeypatch.setenv(THREADS, "2")
+    chance, threads = random.Random(1), _thread._count()
+    a, b = matrices(32, 8, 3)
+    wanted = products.product(a, b)
+    with Ring(products.product) as ring:
+        while ring.raised < 600:
+            ring.start(chance.uniform(1e-6, 6e-4), chance.choice([0, chance.uniform(1e-6, 2e-4)]))
+            with suppress(Interrupt):
+                assert (products.product(a, b) == wanted).all()
+            ring.over()
+    until = time.monotonic() + 20
+    while _thread._count() > threads and time.monotonic() < until:
+        time.sleep(0.001)
+    assert _thread._count() == threads
 
 
 def test_shapes_that_do_not_fit_are_refused_as_ever(all_large):

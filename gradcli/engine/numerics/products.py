@@ -7,10 +7,16 @@ itself, cut by the sizes alone, so that the digits are the same however many are
 from __future__ import annotations
 
 import os
+from _thread import LockType, allocate_lock, start_new_thread
+from contextlib import suppress
+from typing import TypeAlias
 
 from gradcli.engine.values.data import Data, Quiet, np
 from gradcli.errors import run_error
 from gradcli.machine import THREADS, processors
+
+Piece: TypeAlias = tuple[Data, Data, Data]
+"""Two factors, and the part of the result that their product fills."""
 
 PIECE = 384
 """Rows or columns of a piece: a multiple of what BLAS takes at a time, so that it does the same
@@ -37,23 +43,52 @@ def product(a: Data, b: Data) -> Data:
     else:
         starts = range(0, columns, PIECE)
         pieces = [(a, b[:, k : k + PIECE], out[:, k : k + PIECE]) for k in starts]
-    threads = min(_threads(), len(pieces))
-    if threads == 1:
-        for piece in pieces:
-            _fill(piece)
-        return out
-    from concurrent.futures import ThreadPoolExecutor
-
-    pool = ThreadPoolExecutor(threads)
-    try:
-        for done in [pool.submit(_fill, piece) for piece in pieces]:
-            done.result()
-    finally:
-        pool.shutdown(cancel_futures=True)  # an interrupt waits for the pieces that are begun
+    _fill_all(pieces, min(_threads(), len(pieces)) - 1)
     return out
 
 
-def _fill(piece: tuple[Data, Data, Data]) -> None:
+def _fill_all(pieces: list[Piece], helpers: int) -> None:
+    """Fill all pieces, in this thread and in so many more. An interrupt leaves them the pieces that
+    are begun. It may come between any two lines, so that the wait is on locks of C alone: those of
+    `threading` are broken by it.
+    """
+    failed: list[BaseException] = []
+    ends = []
+    try:
+        for _ in range(helpers):
+            ended = allocate_lock()
+            ended.acquire()
+            start_new_thread(_help, (pieces, failed, ended))
+            ends.append(ended)
+        _take(pieces)
+        for ended in ends:
+            ended.acquire()
+    except BaseException:
+        pieces.clear()
+        raise
+    if failed:
+        raise failed[0]
+
+
+def _help(pieces: list[Piece], failed: list[BaseException], ended: LockType) -> None:
+    """Fill pieces in a thread, and release the lock at the end."""
+    try:
+        _take(pieces)
+    except BaseException as error:
+        failed.append(error)
+    finally:
+        ended.release()
+
+
+def _take(pieces: list[Piece]) -> None:
+    """Fill pieces until none is left; other threads take some, too."""
+    with suppress(IndexError):
+        while True:
+            piece = pieces.pop()
+            _fill(piece)
+
+
+def _fill(piece: Piece) -> None:
     a, b, out = piece
     with Quiet():  # NumPy's settings are per thread
         np.matmul(a, b, out=out)

@@ -45,8 +45,10 @@ def instructions(body: Sequence[ir.Instruction]) -> Iterator[ir.Instruction]:
     while pending:
         i = pending.pop()
         yield i
-        for block in reversed(blocks(i)):
-            pending.extend(reversed(block))
+        found = _through(type(i))[2]
+        if found is not _nothing:  # most have no block
+            for block in reversed(found(i)):
+                pending.extend(reversed(block))
 
 
 def is_generator(function: ir.Function) -> bool:
@@ -63,7 +65,9 @@ def written_around(function: ir.Function) -> frozenset[int]:
 def functions_in(body: Sequence[ir.Instruction]) -> Iterator[ir.Function]:
     """The functions that a block defines, not those inside them."""
     for i in instructions(body):
-        yield from functions(i)
+        found = _through(type(i))[3]
+        if found is not _nothing:
+            yield from found(i)
 
 
 def all_functions(outermost: ir.Function) -> Iterator[ir.Function]:
@@ -92,6 +96,10 @@ def _defaults(given: Sequence[ir.Parameter]) -> Sequence[ir.Operand]:
 
 def _one(value: Any) -> Sequence[Any]:
     return (value,)
+
+
+def _nothing(value: Any) -> Sequence[Any]:
+    return ()
 
 
 def _all(value: Sequence[Any]) -> Sequence[Any]:
@@ -159,6 +167,8 @@ def _of(name: str, values: Values) -> Values:
 
 def _together(fields: list[Values]) -> Values:
     """A function that returns the contents of several fields; it is a single call for one field."""
+    if not fields:
+        return _nothing
     if len(fields) == 1:
         return fields[0]
     return lambda i: [value for field in fields for value in field(i)]

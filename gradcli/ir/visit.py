@@ -45,7 +45,7 @@ def instructions(body: Sequence[ir.Instruction]) -> Iterator[ir.Instruction]:
     while pending:
         i = pending.pop()
         yield i
-        found = _through(type(i))[2]
+        found = _roles(i)[2]
         if found is not _nothing:  # most have no block
             for block in reversed(found(i)):
                 pending.extend(reversed(block))
@@ -65,7 +65,7 @@ def written_around(function: ir.Function) -> frozenset[int]:
 def functions_in(body: Sequence[ir.Instruction]) -> Iterator[ir.Function]:
     """The functions that a block defines, not those inside them."""
     for i in instructions(body):
-        found = _through(type(i))[3]
+        found = _roles(i)[3]
         if found is not _nothing:
             yield from found(i)
 
@@ -136,8 +136,12 @@ ROLES = (_READ, _WRITTEN, _DONE, _DEFINED)
 
 
 def _values(i: ir.Instruction, role: int) -> Sequence[Any]:
+    return _roles(i)[role](i)
+
+
+def _roles(i: ir.Instruction) -> tuple[Values, ...]:
     kind: Any = type(i)
-    return _through(kind)[role](i)
+    return _through(kind)
 
 
 @cache

@@ -15,7 +15,6 @@ from gradcli.engine.ops.catalog import Entry
 from gradcli.engine.ops.extent import FEW, check_result
 from gradcli.engine.ops.promotion import by_rule, in_one_precision, promoted, usual, wrapped
 from gradcli.engine.values.carrier import Carrier
-from gradcli.engine.values.conversion import check_written
 from gradcli.engine.values.data import NUMBERS, SCALARS, USUAL, Data, dtype_of, np, plain
 from gradcli.engine.values.entry import (
     Derivatives,
@@ -313,6 +312,8 @@ class Op(Entry):
         if self.args == _OPERANDS:
             data = wrapped(rule, args, params, data)
         elif "value" in self.args and type(x := args[self.args.index("value")]) in NUMBERS:
+            from gradcli.engine.values.conversion import check_written
+
             check_written(x, dtype_of(args[0]))
         return by_rule(rule, args, params, self.on_arrays(usual(rule, args, params, data), params))
 

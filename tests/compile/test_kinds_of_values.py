@@ -68,6 +68,9 @@ COMPILED = {
     "a name of an outer function": "def make():\n    total = 0\n    def add(v):\n"
     "        nonlocal total\n        total += v\n        return total\n    return add\nadd = make()\n"
     "for i in range(5):\n    r = add(x * i)\nr",
+    "a result out of a loop": "def find(t):\n    for i in range(1000):\n        t = t * 1.01\n"
+    "        if t > 3:\n            return i * x\n        if t < -5:\n            return None\n"
+    "    return None\nr = find(x)\nx if r is None else r * x",
     "what is printed": "z = x\nfor i in range(3):\n    z = sin(z) * 2 if i else z\n    print(z, x, [z * 1])\n"
     "w = tensor([1.0, 2.0]) * x\nprint(w, -w)\nz",
     "parts that are set": "z = zeros(4)\nfor i in range(4):\n    z[i] = x * i\nprint(z)\nz.sum()",

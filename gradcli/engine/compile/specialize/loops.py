@@ -281,7 +281,10 @@ class Loops:
         for key, form in forms.items():
             if isinstance(form, CellForm) and form.leaf:
                 others = [v for k, v in entry.items() if k != key]
-                if any(holds(v, entry[key]) for v in (*others, *frame.around())):
+                held = key not in entry or any(  # a result of the function is another name
+                    holds(v, entry[key]) for v in (*others, *frame.around())
+                )
+                if held:
                     raise self._trace.refused("a loop-carried leaf has two names")
 
     def _peeled(self, head: _Head, peeled: int, reason: str) -> Any:

@@ -176,6 +176,8 @@ class CellForm(Form):
         return [*self.number.types(), *self.node.types()]
 
     def flat(self, value: Any) -> list[Operand] | None:
+        if value is DEAD or value is MISSING:
+            return [nothing(type_) for type_ in self.types()]
         if not isinstance(value, Cell) or (value.saved and not self.saved):
             return None
         if value.grad is not None or (value.leaf is not self.leaf and self.leaf is not None):
@@ -294,6 +296,9 @@ def _joined(a: Any, b: Any, name: str, is_param: Callable[[Any], bool]) -> Form:
         return NumberForm(number_type(a), dense=is_dense(a) and is_dense(b))
     if a is DEAD and is_number(b):
         return NumberForm(number_type(b), dense=is_dense(b))
+    if a is DEAD and kinds(b):
+        several = {k: _of_kind([x]) for k, x in sorted(kinds(b).items())}
+        return EitherForm(several) if isinstance(b, Either) else next(iter(several.values()))
     if isinstance(a, Either) and (found := either(a, b)) is not None:
         return found
     if a is MISSING or b is MISSING or isinstance(a, Maybe) or isinstance(b, Maybe):

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from multiprocessing.connection import Connection
     from multiprocessing.process import BaseProcess
 
+    from gradcli.cli.watch.lifeline import Lifeline
     from gradcli.cli.watch.table import Table
     from gradcli.limits import Limits
 
@@ -98,11 +99,14 @@ def workers(
     """
     if not can_fork():
         raise usage("`--jobs` needs a system that can fork processes")
+    from gradcli.cli.watch.lifeline import Lifeline  # which needs a system that can fork
+
     started: list[_Worker] = []
+    lifeline = Lifeline()
 
     def start(number: int) -> _Worker:
         with _signals_held():  # a signal in the child would meet the parent's handlers
-            started.append(_started(work, number, started, watch))
+            started.append(_started(work, number, started, watch, lifeline))
         return started[-1]
 
     leaves = signal.getsignal(signal.SIGPIPE)
@@ -123,6 +127,7 @@ def workers(
         raise
     finally:
         _end(started)
+        lifeline.close()
         signal.signal(signal.SIGPIPE, leaves)
 
 
@@ -141,7 +146,11 @@ def _signals_held() -> Iterator[None]:
 
 
 def _started(
-    work: Work[Item, Made], number: int, before: Sequence[_Worker], watch: Watch | None
+    work: Work[Item, Made],
+    number: int,
+    before: Sequence[_Worker],
+    watch: Watch | None,
+    lifeline: Lifeline,
 ) -> _Worker:
     from multiprocessing import get_context
 
@@ -149,7 +158,7 @@ def _started(
     try:
         here, there = context.Pipe()
         ours = [*(worker.connection for worker in before), here]
-        given = (work, number, there, ours, watch)
+        given = (work, number, there, ours, watch, lifeline)
         process = context.Process(target=_work, args=given, daemon=True)
         process.start()
     except OSError as error:  # no more processes or pipes
@@ -166,8 +175,11 @@ def _work(
     connection: Connection,
     parents: Sequence[Connection],
     watch: Watch | None,
+    lifeline: Lifeline,
 ) -> None:
     """Run a worker until its parent closes the other end of the connection."""
+    lifeline.let_go()
+    lifeline.follow()  # a row that does not end would outlive a parent that is killed
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles interrupts
     signal.signal(signal.SIGTERM, signal.SIG_DFL)  # the parent's way to end it
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _HELD)

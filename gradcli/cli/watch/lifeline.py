@@ -1,4 +1,4 @@
-"""Ends the watched processes with the one that watches them, however that ends."""
+"""Ends processes with the one that watches or has started them, however that ends."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from contextlib import suppress
 
 
 class Lifeline:
-    """A pipe that the watcher holds at one end. The system kills the processes at the other end
-    when it lets go: one that is in a call with Python's lock would not notice.
+    """A pipe that one process, the watcher, holds at one end. The system kills the processes at the
+    other end when it lets go: one that is in a call with Python's lock would not notice.
     """
 
     def __init__(self) -> None:
@@ -22,6 +22,11 @@ class Lifeline:
 
     def let_go(self) -> None:
         """Be none of its holders: what is forked from the watcher has its end, too."""
+        os.close(self._written)
+
+    def close(self) -> None:
+        """Be done with it; the others have ended."""
+        os.close(self._read)
         os.close(self._written)
 
     def follow(self) -> None:

@@ -310,10 +310,11 @@ def test_nothing_lives_on_without_the_process_that_watches_it(forked):
 
 
 @linux
-def test_no_worker_lives_on_either(forked, tmp_path):
+@pytest.mark.parametrize("limit", [("--time-limit", "60"), ()], ids=["a limit", "no limit"])
+def test_no_worker_lives_on_either(limit, forked, tmp_path):
     (tmp_path / "rows.csv").write_text("k\n-1\n0\n0\n")
     text = "print('go')\n" + PROGRAM
-    options = ("--rows", "rows.csv", "--jobs", "2", "--time-limit", "60", "--compile", "never")
+    options = ("--rows", "rows.csv", "--jobs", "2", *limit, "--compile", "never")
     out, written = os.pipe()
     with open(os.devnull, "r+b") as nothing:
         streams = (nothing.fileno(), written, nothing.fileno())
@@ -321,7 +322,7 @@ def test_no_worker_lives_on_either(forked, tmp_path):
     os.close(written)
     with open(out, "rb", buffering=0) as file:
         assert file.readline() == b"result\n"
-    (command,) = children(process.pid)
+    command = children(process.pid)[0] if limit else process.pid
     workers = children(command)
     assert len(workers) == 2
     os.kill(process.pid, signal.SIGKILL)

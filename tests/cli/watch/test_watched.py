@@ -313,18 +313,20 @@ def test_nothing_lives_on_without_the_process_that_watches_it(forked):
 @pytest.mark.parametrize("limit", [("--time-limit", "60"), ()], ids=["a limit", "no limit"])
 def test_no_worker_lives_on_either(limit, forked, tmp_path):
     (tmp_path / "rows.csv").write_text("k\n-1\n0\n0\n")
-    text = "print('go')\n" + PROGRAM
     options = ("--rows", "rows.csv", "--jobs", "2", *limit, "--compile", "never")
-    out, written = os.pipe()
     with open(os.devnull, "r+b") as nothing:
-        streams = (nothing.fileno(), written, nothing.fileno())
-        process = forked.start(("run", "-e", text, *options), streams, cwd=tmp_path)
-    os.close(written)
-    with open(out, "rb", buffering=0) as file:
-        assert file.readline() == b"result\n"
-    command = children(process.pid)[0] if limit else process.pid
-    workers = children(command)
+        streams = (nothing.fileno(),) * 3
+        process = forked.start(("run", "-e", PROGRAM, *options), streams, cwd=tmp_path)
+    command, workers = process.pid, []
+    for _ in range(2000):
+        found = children(process.pid)
+        command = found[0] if limit and found else process.pid
+        workers = children(command)
+        if len(workers) == 2:
+            break
+        time.sleep(0.01)
     assert len(workers) == 2
+    time.sleep(0.5)  # until one is at the row that never ends
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
     assert all(map(is_gone, [command, *workers]))

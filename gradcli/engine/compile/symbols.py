@@ -71,6 +71,11 @@ class Builder:
         """Append an instruction."""
         self._open[-1].append(instruction)
 
+    @property
+    def innermost(self) -> list[Instruction]:
+        """The innermost open block."""
+        return self._open[-1]
+
     @contextmanager
     def block(self) -> Iterator[list[Instruction]]:
         """Open an inner block; the list has its instructions when it is closed."""

@@ -95,6 +95,17 @@ def test_vectors_stay_in_memory():
     assert few == pytest.approx(many, rel=0.05)
 
 
+def test_a_cotangent_of_one_direction_becomes_one_of_many_before_the_loop():
+    found = load(
+        "param x: float[4]\ninput b\ninput k: int = 3\nv = abs(x)\nfor i in range(k):\n"
+        "    for j in range(2):\n        v = v * 0.5 + clamp(x, -1, 1)\n    v = v * v[2]\n"
+        "norm(relu(-1.25 * v)) + b\n"
+    )
+    numbers = {"x": [0.5, -1.25, 2.0, -0.75], "b": 0.75, "k": 2}
+    run, code = (answer(found, "hessian", when, numbers) for when in ("never", "always"))
+    assert run == code
+
+
 @pytest.mark.parametrize("first", chunks(few=3, many=600, size=3))
 def test_random_programs(first):
     compiled = 0

@@ -359,20 +359,16 @@ class _Backward:
         turn = Turn(frame, i)
         self.frames[id(i.body)] = turn
         going: list[tuple[int, int, Going]] = []
-        begun: list[tuple[int, int, str, Delta]] = []
-        for k in range(len(i.targets)):
-            for d in live:
-                if i.targets[k] in self.active[d] or i.params[k] in self.active[d]:
-                    type_ = self.deltas.type(d, i.targets[k].type)
-                    initial = self.deltas.as_type(given[k][d] or ABSENT, type_)
-                    begun.append((d, k, type_, initial))
         with self.builder.block() as body:
-            for d, k, type_, initial in begun:
-                delta, carried = turn.carry_delta(initial, type_)
-                going.append((d, k, carried))
-                x = i.body.results[k + 1]
-                if x in self.active[d]:
-                    self.handed(d, x, delta, turn)
+            for k, x in enumerate(i.body.results[1:]):
+                for d in live:
+                    if i.targets[k] not in self.active[d] and i.params[k] not in self.active[d]:
+                        continue
+                    type_ = self.deltas.type(d, i.targets[k].type)
+                    delta, carried = turn.carry_delta(given[k][d] or ABSENT, type_)
+                    going.append((d, k, carried))
+                    if x in self.active[d]:
+                        self.handed(d, x, delta, turn)
             self.reverse(i.body, turn)
             for d, k, carried in going:
                 _then(carried, turn.take(d, i.params[k]) or ABSENT)

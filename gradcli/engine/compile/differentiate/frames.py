@@ -205,6 +205,7 @@ class Turn(Inner):
     def __init__(self, outside: Frame, loop: Loop) -> None:
         super().__init__(outside, loop.body, loop.params)
         self._loop = loop
+        self._before = self.deltas.builder.innermost
         self._again, *nexts = loop.body.results
         self._places = {x.number: k for k, x in enumerate(nexts) if isinstance(x, Value)}
         self._lasts: dict[int, Carried] = {}
@@ -241,7 +242,8 @@ class Turn(Inner):
 
     def carry_delta(self, initial: Delta, type: str) -> tuple[Delta, Going]:
         """Add the two params of a cotangent to the reverse loop."""
-        initial = self.deltas.as_type(initial, type)
+        with self.deltas.builder.inside(self._before):
+            initial = self.deltas.as_type(initial, type)
         value, absent = self.carry(initial.value, type), self.carry(initial.absent, "bool")
         return Delta(value.param, absent.param, MANY), (value, absent)
 

@@ -195,11 +195,6 @@ class Trace(Builder):
         """The number of open blocks."""
         return len(self._open)
 
-    @property
-    def innermost(self) -> list[Instruction]:
-        """The innermost open block."""
-        return self._open[-1]
-
     def is_dense(self, x: Symbol) -> bool:
         return isinstance(x.value, Value) and x.value.number in self.dense
 

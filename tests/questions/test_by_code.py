@@ -6,8 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from support.programs.array_programs import samples
 
 from gradcli.engine.compile import backends
+from gradcli.engine.ops.catalog import ops
 from gradcli.errors import GradError
 from gradcli.program import Limits, Options, load
 from gradcli.questions.coded import compiled, directions, perturbed
@@ -308,6 +310,30 @@ def test_values_with_operations_to_show_are_not_made_by_code(text, is_code):
             assert run == code
         else:
             assert "tensors are shown with the operations that made them" in code
+
+
+def folded():
+    """A program for each operation that is made of others and recorded as one."""
+    first = {name: (text, given) for name, text, given, _ in reversed([*samples()])}
+    for name, (text, given) in first.items():
+        if ops[name].value.body is not None and ops[name].tape.folds:
+            yield name, text.replace("input ", "param "), given
+
+
+def test_an_operation_made_of_others_has_its_own_node_by_code():
+    made = 0
+    for name, text, given in folded():
+        answers = []
+        for when in ("never", "always"):
+            try:
+                found = load(text).run(**given, options=Options(compile=when)).bindings
+                answers.append([(b.name, b.grad_fn) for b in found])
+            except GradError as error:
+                answers.append(str(error))
+        if "not compiled" not in str(answers[1]):
+            assert answers[0] == answers[1], name
+            made += 1
+    assert made > 10
 
 
 def asked_or_error(program, when, grad_fn):

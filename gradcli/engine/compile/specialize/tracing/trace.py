@@ -240,7 +240,8 @@ class Trace(Builder):
         if not all(map(is_known, params.values())):
             raise self.refused(f"`{op.name}` has a parameter that is not known before it runs")
         found = self._done(op, args, {n: p for n, p in params.items() if not _is_default(op, n, p)})
-        if op.value.body is None and self.recording:
+        is_one_node = op.value.body is None or op.tape.folds
+        if self.recording and is_one_node and not any(found is a for a in args):
             self._name(op, args, params, found)
         return found
 

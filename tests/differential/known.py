@@ -118,7 +118,7 @@ def _of_connections(program: Program, ours: Facts, theirs: Facts, found: Differe
         return None
     if found.kind == "requires_grad" and found.pytorch:
         value = theirs.get(found.fact.replace("requires_grad", "value"))
-        if value and value[0] in {"int64", "bool"}:
+        if value and not str(value[0]).startswith("float"):
             return "an int that requires grad"
         if "unique(" in program.body:
             return "PyTorch has no derivative"

@@ -298,6 +298,7 @@ SHOWN = [  # a program of which values have no `grad_fn` that code could show, o
     ("param a = 2.0\ny = a\nwhile y > 0.1:\n    y = y * 0.8\ny", True),
     ("param a = 2.0\ny = grad(lambda t: t * a)(x) if x > 9 else 1\n1.0", False),
     ("x * ones(3)", True),  # which is plain data as a result
+    *((f"y = x * ones(3)\ny[{i}] = 1\n1.0", True) for i in ("0", "1:", "...", "tensor([0, 2])")),
 ]
 
 

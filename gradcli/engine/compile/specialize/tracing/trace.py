@@ -416,7 +416,7 @@ class Trace(Builder):
         x.number = self.tensors.laid_as(made.number, before)
         if self.recording:
             x.saved, x.visible = made.saved, joint([x.visible, made.visible])
-            is_part = op is ops.set_at or op is ops.with_row
+            is_part = op is ops.with_row
             x.node = self._place_of("CopySlices") if is_part else made.node
         else:
             x.saved = is_saved and not x.leaf

@@ -47,6 +47,13 @@ MODELS = {  # the program, the names, the data, points
         {"x": [[1.0, 2.0], [0.5, -1.0], [3.0, 0.25]], "y": Y},
         3,
     ),
+    "items of a vector and of data": (
+        "param b: float[3]\nparam c = 0.1\ninput y: float[n]\ntotal = 0.0\nfor t in range(2, n):\n"
+        "    m = c + b[0] * y[t - 1] + b[1] * y[t - 2]\n"
+        "    total = total - 0.5 * ((y[t] - m) * exp(-b[2])) ** 2 - b[2]\ntotal",
+        {"y": [0.5, -1.0, 2.0, 0.25, 1.5, -0.75]},
+        4,
+    ),
     "a matrix": ("param w: float[2, 3]\ninput x: float[3]\ntanh(w @ x).sum()", {"x": Y}, 6),
     "large tensors": ("param x: float[100]\nparam a = 2.0\n(x * sin(x)).sum() * a", {}, 101),
     "a loop": (

@@ -109,11 +109,10 @@ class Deltas:
         key = str(number), type
         if key not in self._filled:
             dtype, shape = dtype_and_shape(type)
-            count = directions(type)
-            one = shape[1:] if count else shape
             with self.builder.block() as body:
-                made = self.builder.held(np.full(one, number, dtype)).value
-                self._filled[key] = self.builder.repeated(made, count) if count else made
+                made = self.builder.held(np.full(shape, number, dtype))
+                found = self.builder.divided(made) if directions(type) else made
+                self._filled[key] = found.value
             self.constants += body
         return self._filled[key]
 

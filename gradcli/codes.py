@@ -538,6 +538,13 @@ GROUPS = {
             "The message names the first operation that causes it. Often it is a logarithm or root "
             "at 0, a quotient by 0, or an exponential that is too large.",
         ),
+        (
+            "pytorch-nan",
+            "a warning of `grad --check-nan`: PyTorch's `backward` gives nan, gradcli a number",
+            "Where a value has no part in the result, its cotangent is zero. PyTorch multiplies it "
+            "by the infinite slope of a logarithm, root or quotient, which gives nan; gradcli "
+            "passes zero on. The same program in PyTorch needs a guard inside of the operation.",
+        ),
     ),
     "Limits (status 6) and the rest:": _group(
         (

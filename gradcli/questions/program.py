@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gradcli.engine.run.execution.inputs import Given, check_names
-from gradcli.errors import Diagnostic, UsageError
+from gradcli.errors import Diagnostic, GradError, UsageError
 from gradcli.ir import program as ir
 from gradcli.questions.asked.limited import Limited
 from gradcli.questions.asked.loaded import Loaded
@@ -485,6 +485,29 @@ class Program:
         from gradcli.questions.coded.compiled import Many
 
         return Many(code, about, self._limited)
+
+    def nan_in_pytorch(
+        self,
+        inputs: Mapping[str, Any] | None = None,
+        *,
+        wrt: str | Sequence[str] | None = None,
+        of: str | None = None,
+        cotangent: Any = None,
+        options: Options | None = None,
+    ) -> tuple[Diagnostic, ...]:
+        """Warnings of the operations at which PyTorch's `backward` gives nan and `grad` a number. A
+        run of more than 10,000 turns and calls has none. Arguments as of `grad`.
+        """
+        from gradcli.questions.answers.gradient import gradient
+        from gradcli.questions.remarks.pytorch import silent, told
+
+        quiet = silent(options or Options())
+        asked = request(inputs, {}, quiet, wrt=wrt, of=of, cotangent=cotangent)
+        try:
+            found = self._limited.ask(gradient, asked)
+        except GradError:  # of its limit
+            return ()
+        return told(self.source, found.kinks or ())
 
     def rows(
         self,

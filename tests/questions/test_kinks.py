@@ -210,3 +210,45 @@ def test_forms(cli):
         for command in ("run", "grad"):
             status, _, err = cli(command, "-e", "relu(x)", "--kinks", *refused, stdin="x\n0\n")
             assert (status, "`--kinks` does not go with" in err) == (2, True)
+
+
+GUARDED = "where(x > 0, log(x), 0)"
+WARNED = {  # a program, its arguments, where the warnings are
+    "a guard": (GUARDED, ["x=0"], ["1:14"]),
+    "nothing guarded": (GUARDED, ["x=1"], []),
+    "an operation in a loop": (
+        f"y = 0.0\nfor i in range(5):\n    y = y + {GUARDED}\ny",
+        ["x=0"],
+        ["3:26"],
+    ),
+    "two operations": (
+        f"y = {GUARDED}\nz = where(x > 0, sqrt(x), 0)\ny + z",
+        ["x=0"],
+        ["1:18", "2:18"],
+    ),
+    "the origin of hypot": ("hypot(x, y)", ["x=0", "y=0"], ["1:1"]),
+    "more than 10,000 turns": (
+        f"y = 0.0\nfor i in range(20_000):\n    y = y + {GUARDED}\ny",
+        ["x=0"],
+        [],
+    ),
+}
+
+
+@pytest.mark.parametrize("compile", ["auto", "never", "always"])
+@pytest.mark.parametrize("name", WARNED)
+def test_check_nan_warns_where_pytorch_gives_nan(name, compile, cli):
+    text, inputs, places = WARNED[name]
+    asked = ("-e", text, *inputs, "--check-nan", "--compile", compile)
+    status, out, err = cli("grad", *asked)
+    assert (status, out) == cli("grad", *asked[:-3], "--compile", compile)[:2]
+    lines = [line for line in err.splitlines() if "[pytorch-nan]" in line]
+    assert [line.split(": ")[0].removeprefix("<expr>:").rstrip(":") for line in lines] == places
+    assert "pytorch-nan" not in cli("grad", *asked, "--kinks")[2]
+
+
+def test_check_nan_of_rows_and_several_results_warns_of_nothing(cli):
+    rows = cli("grad", "-e", GUARDED, "--check-nan", "--rows", "-", stdin="x\n0\n1\n")
+    assert rows == (0, "result,grad.x\n0.0,0.0\n0.0,1.0\n", "")
+    several = ("-e", f"y = {GUARDED}", "-e", "z = x * x", "x=0", "--of", "y,z", "--check-nan")
+    assert cli("grad", *several)[::2] == (0, "")

@@ -100,12 +100,12 @@ class Function:
             InputError: If the arguments do not fit.
             GradError: As of `Program.grad`, at the first point at which the program fails.
         """
-        points = np.asarray(x, np.float64)
+        points = _point(x)
         if not inputs and points.ndim < 2:
             return self._alone(points)
         if points.ndim == 0:
             points = points.reshape(1)
-        data = {name: np.asarray(value) for name, value in inputs.items()}
+        data = {name: _numbers(name, value) for name, value in inputs.items()}
         if points.ndim > _MOST_AXES:
             raise InputError(Diagnostic("shape-mismatch", self.wanted({}, points.shape)))
         if points.ndim == 1 and all(v.ndim == self._shapes.ndim(n) for n, v in data.items()):
@@ -123,14 +123,21 @@ class Function:
             InputError: If a name is no input or an input has no value, or has another shape.
             ProgramError: If there can be no code for such data.
         """
-        return Bound(self, {name: _copied(value) for name, value in data.items()})
+        return Bound(self, {name: _numbers(name, value).copy("C") for name, value in data.items()})
 
     def value(self, x: Any, /, **inputs: Any) -> Any:
         """The value alone; no derivative is computed. Arguments as of a call."""
         return self.values(x, **inputs)
 
     def derivative(self, x: Any, /, **inputs: Any) -> Any:
-        """The first derivative alone. Arguments as of a call."""
+        """The first derivative alone. Arguments as of a call.
+
+        Raises:
+            UsageError: If `order` is 0.
+        """
+        if not self.order:
+            message = "a function of `order=0` has no derivative"
+            raise UsageError(Diagnostic("usage", message, help="compile with `order=1`"))
         return self(x, **inputs)[1]
 
     @property
@@ -306,7 +313,7 @@ class Bound:
             InputError: If the point has not as many numbers as the names have elements.
             GradError: As of `Program.grad`.
         """
-        x = np.asarray(x, np.float64)
+        x = _point(x)
         if x.shape != self._shape:
             x = self._fitted(x)
         found = None if self._at is None else self._at(x)
@@ -375,9 +382,34 @@ def _again(program: Any, names: Sequence[str], of: str | None, order: int) -> Fu
     return made
 
 
-def _copied(value: Any) -> Any:
-    """A value of its own memory, in C's order."""
-    return np.array(value, order="C")
+def _point(x: Any) -> Data:
+    """A point, or several, as an array of floats.
+
+    Raises:
+        InputError: If it does not hold numbers, or lists of several lengths.
+    """
+    try:
+        return np.asarray(x, np.float64)
+    except (TypeError, ValueError):
+        message = f"a point is a list of numbers, or several of one length, got {x!r:.60}"
+        raise InputError(Diagnostic("bad-input", message)) from None
+
+
+def _numbers(name: str, value: Any) -> Data:
+    """The value of an input as an array.
+
+    Raises:
+        InputError: If it does not hold numbers, or lists of several lengths.
+    """
+    try:
+        found = np.asarray(value)
+    except ValueError:
+        message = f"the lists of `{name}` differ in length"
+        raise InputError(Diagnostic("ragged-list", message)) from None
+    if found.dtype.kind not in "fiub":
+        message = f"`{name}` takes numbers, got {found.dtype.name}"
+        raise InputError(Diagnostic("bad-input", message))
+    return found
 
 
 def _whole(shape: Declared) -> Shape | None:

@@ -259,6 +259,10 @@ REFUSED = [  # the program, the data, the point, the error, what is said
     ("input t: float[n]", {"t": T}, [1.0, 2.0], r"there are 1 numbers .* got shape \[2\]"),
     ("input t: float[n]", {"t": T}, [[1.0]], r"there are 1 numbers .* got shape \[1, 1\]"),
     ("input n: int", {"n": 1.5}, [1.0], "`n` is declared int"),
+    ("input t: float[n]", {"t": [1.0, [2.0]]}, [1.0], "the lists of `t` differ in length"),
+    ("input t: float[n]", {"t": "a"}, [1.0], "`t` takes numbers, got str"),
+    ("input t: float[n]", {"t": T}, [1.0, [2.0]], r"a point is .* got \[1.0, \[2.0\]\]"),
+    ("input t: float[n]", {"t": T}, "a", "a point is a list of numbers"),
     ("param v: float[p]\nparam w: float[q]", {}, [1.0], "sizes `p` and `q` are not known"),
 ]
 
@@ -273,6 +277,11 @@ def test_data_that_do_not_fit_are_refused(inputs, data, point, says):
 def test_an_order_that_is_none_is_refused(order):
     with pytest.raises(UsageError, match="`order` is 0, 1 or 2, got"):
         load("param x = 1.0\nx * x").compile(order=order)
+
+
+def test_a_function_of_order_0_has_no_derivative():
+    with pytest.raises(UsageError, match="a function of `order=0` has no derivative"):
+        load("param x = 1.0\nx * x").compile(order=0).derivative(1.0)
 
 
 def test_a_vector_has_no_hessian():

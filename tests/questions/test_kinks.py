@@ -1,6 +1,7 @@
 """The operations that a run evaluates at a corner, jump or tie, and what their slopes are there."""
 
 import json
+import math
 
 import numpy as np
 import pytest
@@ -252,3 +253,21 @@ def test_check_nan_of_rows_and_several_results_warns_of_nothing(cli):
     assert rows == (0, "result,grad.x\n0.0,0.0\n0.0,1.0\n", "")
     several = ("-e", f"y = {GUARDED}", "-e", "z = x * x", "x=0", "--of", "y,z", "--check-nan")
     assert cli("grad", *several)[::2] == (0, "")
+
+
+INF = math.inf
+SUMS = [  # the values, the dimension, the elements at which PyTorch 2.13 gives nan
+    ([-INF, -INF], 0, [(0,), (1,)]),
+    ([INF, 1.0], 0, [(0,)]),
+    ([INF, INF], 0, [(0,), (1,)]),
+    ([-INF, 1.0], 0, []),
+    ([0.5, 1.0], 0, []),
+    ([[INF, 1.0], [0.0, 1.0], [-INF, -INF]], 1, [(0, 0), (2, 0), (2, 1)]),
+]
+
+
+@pytest.mark.parametrize(("x", "dim", "places"), SUMS)
+def test_logsumexp_of_infinities_is_nan_in_pytorch(x, dim, places):
+    found = load(f"logsumexp(x, {dim}).sum()").grad(x=x, options=ASKED)
+    assert [k.index for k in found.kinks if k.pytorch_nan] == places
+    assert all(k.chosen == found.grad["x"][k.index] for k in found.kinks)

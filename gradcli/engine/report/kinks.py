@@ -76,8 +76,8 @@ def kinks(nodes: Iterable[Node], pulled: Mapping[Node, Any]) -> Iterator[Kink]:
         if not isinstance(node, OpNode):
             continue
         op = ops[node.op.name]
-        args = _values(node)
-        if args is None or not (op.derivatives.partials is not None or op.derivatives.ties):
+        args, rules = _values(node), op.derivatives
+        if args is None or not (rules.partials is not None or rules.ties or rules.nan_in_pytorch):
             continue
         for i, under in enumerate(node.edges):
             if under is None or not is_floating(args[i]):
@@ -121,6 +121,8 @@ def _of_argument(node: OpNode, op: Op, args: Sequence[Any], i: int, nan: Any) ->
     argument = op.args[min(i, len(op.args) - 1)]
     if op.derivatives.partials is not None:
         found = _of_elements(op, args, i, node.params, nan)
+    elif op.derivatives.nan_in_pytorch is not None:
+        found = _of_marked(op, args, i, node.params, nan)
     else:
         found = _of_ties(op, args, i, node.params)
     for index, left, here, right, jumps, is_nan in islice(found, _FEW):
@@ -149,6 +151,16 @@ def _of_elements(op: Op, args: Sequence[Any], i: int, params: Any, nan: Any) -> 
         left, here, right = (_Side(s.value[where], s.slope[where]) for s in sides[1:4])
         jump = bool(jumps[where])
         yield _place(args[i], where), left, here, right, jump, bool(nan[where])
+
+
+def _of_marked(op: Op, args: Sequence[Any], i: int, params: Any, nan: Any) -> Iterator[Found]:
+    """The elements of an operand at which PyTorch gives nan; each moves alone."""
+    for at in np.argwhere(nan):
+        place = np.zeros(shape_of(args[i]), bool)
+        place[tuple(at)] = True
+        sides = _sides(op, args, i, params, place)[1:4]
+        left, here, right = (_Side(np.sum(s.value), np.sum(s.slope)) for s in sides)
+        yield tuple(map(int, at)), left, here, right, False, True
 
 
 def _of_ties(op: Op, args: Sequence[Any], i: int, params: Any) -> Iterator[Found]:

@@ -19,11 +19,11 @@ def nan_in_pytorch(
     node: OpNode, op: Op, args: Sequence[Any], i: int, pulled: Mapping[Node, Any]
 ) -> Any:
     """A mask of the elements of a node's result at which PyTorch's cotangent of an operand becomes
-    nan and gradcli's does not.
+    nan and gradcli's does not; of an op that is not element-wise, of those of the operand.
 
     Args:
         node: The node.
-        op: Its op. One that is not element-wise has no such elements.
+        op: Its op.
         args: Plain data of its operands.
         i: The number of the operand.
         pulled: The cotangents of all nodes of gradcli's pass back.
@@ -31,11 +31,17 @@ def nan_in_pytorch(
     under, index, g = node.edges[i], node.outputs[i], pulled.get(node)
     rules = op.derivatives
     partials = rules.partials
-    if partials is None or under is None or g is None or under not in pulled:
+    if under is None or g is None or under not in pulled:
         return False
     kept = pulled[under][index] if type(pulled[under]) is list else pulled[under]
+    if kept is None:
+        return False
+    if partials is None:
+        rule = rules.nan_in_pytorch
+        marked = False if rule is None else rule(np.asarray(args[i]), **node.params)
+        return marked & ~np.isnan(kept)
     partial = partials[i]
-    if kept is None or not callable(partial) or rules.chooses:
+    if not callable(partial) or rules.chooses:
         return False
     given = [x if x is None else np.asarray(x) for x in args]
     with Quiet():

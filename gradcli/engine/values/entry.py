@@ -89,7 +89,8 @@ class Derivatives(Group):
             gives the first argument a number, though the slope is infinite or not defined; None if
             there are none. Of an element-wise op alone.
         nan_in_pytorch: `nan_in_pytorch(*args)` marks the elements at which PyTorch's formula gives
-            nan, and the rules a number. Likewise.
+            nan, and the rules a number. Of an op that is not element-wise
+            `nan_in_pytorch(x, **params)` marks elements of its argument.
     """
 
     partials: tuple[Partial | None, ...] | None = None

@@ -181,6 +181,9 @@ logsumexp: Op = op(
             ops.mul(dot, ops.exp_weights(x, dim=dim)), dim=dim, keepdim=keepdim
         ),
     ),
+    nan_in_pytorch=lambda x, dim=None, keepdim=False: (
+        np.isinf(x) & (x == np.max(x, axis=axes(dim, x.ndim), keepdims=True, initial=-inf))
+    ),  # inf - inf
     saves=("input",),
     samples=lambda: (*dim_samples(), sample([1000.0, 999.0], dim=0)),
     known=lambda: (

@@ -109,7 +109,7 @@ TYPED = {
     # codes
     "explain shape": "codes about it: `shape-mismatch`, `wrong-rule`",
     "explain Dtypes": "codes about it: `dtype-mismatch`",
-    "explain nan": "codes about it: `non-finite`",
+    "explain nan": "codes about it: `pytorch-nan`, `non-finite`",
     "explain q": "`gradcli explain` lists them",
 }
 

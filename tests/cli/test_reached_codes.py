@@ -49,6 +49,7 @@ REACHED = {
     "nothing-recorded": ["graph", "-e", "input x = 1.0\nx.detach()"],
     "overlapping-memory": ["run", "-e", "x = ones(1).expand(3)\nx += 1"],
     "plots-left-out": ["run", "-e", "import matplotlib.pyplot as plt", "-e", "plt.plot([1])"],
+    "pytorch-nan": ["grad", "-e", "where(x > 0, log(x), 0)", "x=0", "--check-nan"],
     "recursion-limit": ["run", "-e", "def f(n): return f(n)\nf(0)", "--max-depth", "10"],
     "rows-left-out": ["run", "-e", "assert x > 2", "--rows", "p.csv", "--on-error", "skip"],
     "step-limit": ["run", "-e", "while True: pass", "--max-steps", "10"],

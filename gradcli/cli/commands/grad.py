@@ -2,7 +2,7 @@
 
 from gradcli.cli.line.command import command
 from gradcli.cli.line.options import LIMITS, MESSAGES, PROGRAM, RESULT, ROWS, Line
-from gradcli.cli.rows.inquiry import Inquiry
+from gradcli.cli.rows.inquiry import ask
 
 
 @command(
@@ -21,6 +21,4 @@ def grad(line: Line) -> None:
       gradcli grad cooling.grad --wrt k,T0 k=0.2 --json
       printf 'x\n1\n2\n' | gradcli grad 'x ** 2' --rows -
     """
-    inquiry = Inquiry(line)
-    inquiry.load()
-    inquiry.answer("grad", finished=inquiry.warned_of_pytorch if line.check_nan else None)
+    ask(line, "grad")

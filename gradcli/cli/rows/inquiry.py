@@ -150,20 +150,12 @@ class Inquiry:
         self.telling.report(error.diagnostics)
         os._exit(error.status)
 
-    def answer(
-        self,
-        name: str,
-        *,
-        bar: str | None = None,
-        finished: Callable[[Any], Any] | None = None,
-        **asked: Any,
-    ) -> None:
+    def answer(self, name: str, *, bar: str | None = None, **asked: Any) -> None:
         """Ask a question at the inputs, or at every row, and write the answer.
 
         Args:
             name: The question: a method of the program.
             bar: The noun of a progress bar, if the question may take long.
-            finished: Makes the result that is shown of an answer at the inputs.
             **asked: Arguments of the method that no option gives.
         """
         query = self._query(name, {**self._asked(asked), **asked})
@@ -172,7 +164,8 @@ class Inquiry:
             self.answer_rows(query, self.settings())
             return
         if bar is None:
-            result, content = self.found(query, self.settings(), finished or _as_it_is)
+            finished = self._warned_of_pytorch if name == "grad" else _as_it_is
+            result, content = self.found(query, self.settings(), finished)
         else:
             from gradcli.cli.terminal.progress import progress
 
@@ -180,15 +173,15 @@ class Inquiry:
                 result, content = self.found(query, self.settings(progress=shown.advance))
         self.write(result, content)
 
-    def warned_of_pytorch(self, result: Any) -> Any:
-        """A gradient with warnings of the places where PyTorch gives nan."""
-        if self._line.kinks or result.view != "derivative" or not hasattr(result, "grad"):
+    def _warned_of_pytorch(self, result: Any) -> Any:
+        """A gradient with warnings of the places where PyTorch gives nan, with --check-nan."""
+        line, names = self._line, split_names(self._line.several, "--of") or []
+        if not line.check_nan or line.kinks or len(names) > 1:
             return result
         asked = {n: v for n, v in self._asked(()).items() if n in ("wrt", "cotangent")}
-        (of,) = split_names(self._line.several, "--of") or (None,)
-        options = self.settings()
+        asked["of"] = next(iter(names), None)
         return result.warned(
-            self.program.nan_in_pytorch(self.inputs, of=of, options=options, **asked)
+            self.program.nan_in_pytorch(self.inputs, options=self.settings(), **asked)
         )
 
     def _asked(self, known: Collection[str]) -> dict[str, Any]:

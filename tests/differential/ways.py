@@ -115,7 +115,7 @@ def noticing(program: Program) -> Program:
 
 
 def looking(program: Program) -> Program:
-    """The program in which the history of what is changed is looked at before."""
+    """The program, which looks at the history of each value before it changes that value."""
     return program.but(body=ast.unparse(_Looked().visit(ast.parse(program.body))))
 
 

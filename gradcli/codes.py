@@ -266,6 +266,12 @@ GROUPS = {
             "`20+/-0.2`, and the number alone `20`.",
         ),
         (
+            "outside-bounds",
+            "a value outside of the bounds that the program declares: a warning",
+            "`param k: float in [0, 10] = 0.1` declares bounds, which hold for `fit`. Other "
+            "commands take any value and warn once.",
+        ),
+        (
             "unused-uncertainty",
             "a value with an uncertainty that is not used: a warning",
             "`x=20+/-0.2` is 20 with an uncertainty of 0.2. This command takes the 20.",

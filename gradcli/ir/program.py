@@ -12,7 +12,7 @@ The type of a field is its role: operands are read, targets are written, bodies 
 from __future__ import annotations
 
 from collections.abc import Container
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from gradcli.record import Record
 from gradcli.source import Source, Span
@@ -501,9 +501,10 @@ class Input(Instruction):
     ("float"|"int"|"bool", sizes or None) or None; a size is an int, a name or Ellipsis. Names of
     sizes are slots too: `sizes` gives each its slot, which the binding fills. One that is not
     `needed` is read only in functions that nobody names: without a value its slot has none.
+    `bounds` are the lower and the upper bound, each a number or lists of them, or None.
     """
 
-    __slots__ = ("target", "name", "kind", "type", "sizes", "body", "default", "needed")
+    __slots__ = ("target", "name", "kind", "type", "sizes", "body", "default", "needed", "bounds")
     target: Target
     name: str
     kind: str
@@ -512,6 +513,7 @@ class Input(Instruction):
     body: Body
     default: Operand | None
     needed: bool
+    bounds: tuple[Any, Any] | None
 
     def is_missing(self, given: Container[str]) -> bool:
         """True if a run needs a value that is not given."""

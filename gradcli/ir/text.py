@@ -204,6 +204,8 @@ class _Printer:
             element, sizes = i.type
             shown = () if sizes is None else ("..." if s is ... else str(s) for s in sizes)
             text += f": {element}" + ("" if sizes is None else f"[{', '.join(shown)}]")
+        if i.bounds is not None:
+            text += f" in {[*i.bounds]}"
         return text + "".join(f", {name} into {self.slot(slot)}" for name, slot in i.sizes)
 
     def header(self, function: ir.Function) -> str:

@@ -564,6 +564,10 @@ class Program:
             from gradcli.questions.remarks.given import remarks
 
             found += tuple(remarks(given))
+        if self._loaded.bounded:
+            from gradcli.questions.remarks.outside import outside
+
+            found += tuple(outside(self._loaded, given))
         result.drawn_by(_drawn)
         return result.warned(found) if found else result
 

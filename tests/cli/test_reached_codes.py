@@ -47,6 +47,7 @@ REACHED = {
     "not-a-leaf": ["run", "-e", SWITCHED],
     "not-compilable": ["run", "-e", "gradcheck(sin, (x,))", "x=1.0", "--compile", "always"],
     "nothing-recorded": ["graph", "-e", "input x = 1.0\nx.detach()"],
+    "outside-bounds": ["run", "-e", "param k: float in [0, 10] = 0.1", "-e", "k", "k=20"],
     "overlapping-memory": ["run", "-e", "x = ones(1).expand(3)\nx += 1"],
     "plots-left-out": ["run", "-e", "import matplotlib.pyplot as plt", "-e", "plt.plot([1])"],
     "pytorch-nan": ["grad", "-e", "where(x > 0, log(x), 0)", "x=0", "--check-nan"],

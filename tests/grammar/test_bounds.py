@@ -60,3 +60,22 @@ def test_wrong_bounds_are_refused(declaration):
 def test_both_ends_are_written(text):
     with pytest.raises(ProgramError):
         load(f"{text}\nk\n")
+
+
+WARNED = (
+    "param k: float in [0, 10] = 0.1\ninput x: float[2] in [[0, 0], [1, inf]] = [0, 5]\nk * x.sum()"
+)
+
+
+@pytest.mark.parametrize(
+    ("given", "count"),
+    [({"k": 10}, 0), ({"k": 11}, 1), ({"x": [1, 9]}, 0), ({"k": -1, "x": [2, 0]}, 2)],
+)
+def test_a_value_outside_of_the_bounds_is_taken_with_a_warning(given, count):
+    for question in ("run", "grad"):
+        found = getattr(load(WARNED), question)(given)
+        assert [w.code for w in found.warnings] == ["outside-bounds"] * count
+
+
+def test_the_ops_program_has_the_bounds():
+    assert "param k: float in [0, 10]" in load("param k: float in [0, 10] = 1\nk").listing()

@@ -87,7 +87,7 @@ def choice(then, orelse, kind="if"):
 
 
 GIVES = ir.Yield(AT, ONE)
-INPUT = ir.Input(AT, 1, "x", "input", None, (), [], None, True)
+INPUT = ir.Input(AT, 1, "x", "input", None, (), [], None, True, None)
 
 RIGHT = {
     "nothing": made(),

@@ -18,6 +18,7 @@ PLAIN = {  # types of fields that hold nothing of a program to go through
     "str",
     "int | None",
     "tuple[str, tuple[object, ...] | None] | None",
+    "tuple[Any, Any] | None",
 }
 AT = Span(0, 0)
 

@@ -49,7 +49,7 @@ class _Lowering(Expressions):
         for name in self.names.free:
             slot = self.function.slots[name]
             needed = name not in self.names.unneeded
-            self.input(ir.Input(first[name], slot, name, "free", None, (), [], None, needed))
+            self.input(ir.Input(first[name], slot, name, "free", None, (), [], None, needed, None))
         last = body[-1] if body else None
         if isinstance(last, ast.ExprStatement):
             self.block_into(self.out, body[:-1])
@@ -198,7 +198,9 @@ class _Lowering(Expressions):
         if top and len(s.targets) == 1 and self.names.constants.get(name) is s:
             body, default = self.apart(s.value)
             slot = self.function.slots[name]
-            self.input(ir.Input(s.span, slot, name, "constant", None, (), body, default, True))
+            self.input(
+                ir.Input(s.span, slot, name, "constant", None, (), body, default, True, None)
+            )
             return
         if len(s.targets) == 1:
             self.assign_to(s.targets[0], s.value, s.span)
@@ -361,8 +363,13 @@ class _Lowering(Expressions):
         kind = None if s.type is None else (s.type.kind, s.type.sizes)
         sizes = () if s.type is None else s.type.sizes or ()
         bound = tuple((n, slots[n]) for n in sizes if isinstance(n, str) and n in self.names.sizes)
-        made = ir.Input(s.span, slots[s.name], s.name, s.kind, kind, bound, body, default, True)
-        self.input(made)
+        limits = None
+        if s.bounds is not None:
+            from gradcli.grammar.meaning import bounds
+
+            limits = tuple(map(bounds.value, s.bounds))
+        named = slots[s.name], s.name, s.kind, kind, bound, body, default, True, limits
+        self.input(ir.Input(s.span, *named))
 
     # --- functions ---------------------------------------------------------------------
 

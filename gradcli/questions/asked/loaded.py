@@ -87,6 +87,11 @@ class Loaded:
         return tuple(spoken(slips(self.program, self.source), self.source))
 
     @cached_property
+    def bounded(self) -> dict[str, tuple[Any, Any]]:
+        """The bounds of the inputs that are declared with some."""
+        return {i.name: i.bounds for i in self.program.inputs if i.bounds is not None}
+
+    @cached_property
     def sees_recording(self) -> bool:
         """True if a recorded run may differ from one that is not recorded."""
         from gradcli.engine.static.recording import sees_recording

@@ -59,6 +59,7 @@ class Many:
         self._prepared = prepared
         self._request = request
         self._limited = limited
+        self._bounded = prepared.bounded
 
     @property
     def types(self) -> list[type]:
@@ -71,11 +72,17 @@ class Many:
         """
         options = self._request.options
         try:
-            return self._limited.within(
+            found = self._limited.within(
                 options, lambda: self._prepared.numbers(self._request, values)
             )
         except LimitError:
             return [None] * len(values)
+        if self._bounded:
+            columns = {n: [v[n] for v in values if n in v] for n in self._bounded}
+            place = self._outside({n: c for n, c in columns.items() if len(c) == len(values)})
+            if place is not None:
+                found[place] = None
+        return found
 
     def arrays(self, columns: Mapping[str, Any]) -> tuple[list[Any], list[int]] | None:
         """The numbers of many answers as arrays, and at which places a question has to be asked by
@@ -87,11 +94,30 @@ class Many:
         """
         options = self._request.options
         try:
-            return self._limited.within(
+            found = self._limited.within(
                 options, lambda: self._prepared.together(self._request, columns)
             )
         except LimitError:
             return None
+        place = self._outside(columns) if self._bounded and found is not None else None
+        if found is not None and place is not None:
+            results, left = found
+            return results, sorted({*left, place})
+        return found
+
+    def _outside(self, columns: Mapping[str, Any]) -> int | None:
+        """The first row with a value outside of its bounds, if none has been found before: the
+        question that is asked of it has the warning.
+        """
+        from gradcli.questions.remarks.outside import first_outside
+
+        known = [name for name in self._bounded if name in columns]
+        places = [first_outside(columns[name], self._bounded[name]) for name in known]
+        found = [place for place in places if place is not None]
+        if not found:
+            return None
+        self._bounded = {}
+        return min(found)
 
     def result(self, numbers: Sequence[Any]) -> Any:
         """The answer from its numbers."""
@@ -104,6 +130,7 @@ class Compiled:
     Fields:
         lowered: the question as a typed program.
         remark: a note about it for `verbose`.
+        bounded: the bounds of the inputs that have some.
     """
 
     def __init__(self, loaded: Loaded, lowering: type[Lowered], request: Request) -> None:
@@ -115,6 +142,7 @@ class Compiled:
         self._results = [dtype_and_shape(type_of(x)) for x in self.lowered.program.block.results]
         self._of_row = _ELEMENT * sum(math.prod(shape) for _, shape in self._results)
         self.remark = remark(perf_counter() - start, self.code)
+        self.bounded = loaded.bounded
         self._has_failed = False
 
     def answer(self, request: Request, echo: Callable[[str], None]) -> Any:

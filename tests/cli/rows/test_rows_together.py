@@ -253,3 +253,13 @@ def test_a_worker_that_is_left_by_its_work_is_replaced(together, left_by):
         for _ in range(2):
             found = [*shared(range(8))]
             assert found == [("left" if i == left_by else "done", i) for i in range(8)]
+
+
+@pytest.mark.parametrize("compile", ["auto", "always", "never"])
+def test_rows_outside_of_the_bounds_warn_once(cli, compile):
+    rows = "k\n" + "".join(f"{k}\n" for k in range(100))
+    program = "param k: float in [0, 10.5]\nk * 2.0"
+    status, out, err = cli("grad", "-e", program, "--rows", "-", "--compile", compile, stdin=rows)
+    assert (status, len(out.splitlines())) == (0, 101)
+    assert err.count("outside-bounds") == 1
+    assert "k in row 11" in err

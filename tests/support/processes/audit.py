@@ -31,7 +31,10 @@ MACHINE_CODE = (
     str(Path(gradcli.__file__).parent / "engine/compile/llvm"),
     *(os.path.join(path, "llvmlite") for path in sys.path),  # collected objects free these
 )
-MACHINE = ("/proc/", "/sys/fs/cgroup", "/dev/null", "/dev/tty")  # free memory, for the limits
+MACHINE = (
+    *("/proc/", "/sys/fs/cgroup", "/dev/null", "/dev/tty"),  # free memory, for the limits
+    "/usr/share/zoneinfo/",  # pyarrow's first table
+)
 OUTSIDE = (
     *(
         "os.system",

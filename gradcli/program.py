@@ -109,6 +109,16 @@ def check_source(
         wrt: Names that would be differentiated; None: those that `grad` takes without it.
         of: The top-level name that would be; None: the program's result.
     """
+    with Uncollected():  # else the trees would be looked through once they are done with
+        return _checked(source, given, wrt, of)
+
+
+def _checked(
+    source: Source,
+    given: Mapping[str, Any],
+    wrt: str | Sequence[str] | None,
+    of: str | None,
+) -> CheckResult:
     inputs: tuple[Declared, ...] = ()
     try:
         module = parse(source)
@@ -116,6 +126,7 @@ def check_source(
         program = Program(source, _lowered(module, source, frozenset(given)))
     except ProgramError as error:
         return CheckResult(tuple(error.diagnostics), inputs)
+    del module  # the tree is as large as the program of ops
     return program.check(given, wrt=wrt, of=of)
 
 

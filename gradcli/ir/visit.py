@@ -16,7 +16,8 @@ from gradcli.ir import program as ir
 
 def operands(i: ir.Instruction) -> Sequence[ir.Operand]:
     """The operands of an instruction without its blocks; of a function only the defaults."""
-    return _values(i, 0)
+    kind: Any = type(i)
+    return _through(kind)[0](i)
 
 
 def reads(i: ir.Instruction) -> Iterator[ir.Slot]:
@@ -26,17 +27,20 @@ def reads(i: ir.Instruction) -> Iterator[ir.Slot]:
 
 def writes(i: ir.Instruction) -> Sequence[int]:
     """The numbers of the slots that an instruction itself writes, without `Parameter`s."""
-    return _values(i, 1)
+    kind: Any = type(i)
+    return _through(kind)[1](i)
 
 
 def blocks(i: ir.Instruction) -> Sequence[ir.Body]:
     """The blocks of an instruction, in the order of the text, without those of functions."""
-    return _values(i, 2)
+    kind: Any = type(i)
+    return _through(kind)[2](i)
 
 
 def functions(i: ir.Instruction) -> Sequence[ir.Function]:
     """The functions that an instruction defines."""
-    return _values(i, 3)
+    kind: Any = type(i)
+    return _through(kind)[3](i)
 
 
 def instructions(body: Sequence[ir.Instruction]) -> Iterator[ir.Instruction]:
@@ -45,7 +49,8 @@ def instructions(body: Sequence[ir.Instruction]) -> Iterator[ir.Instruction]:
     while pending:
         i = pending.pop()
         yield i
-        found = _roles(i)[2]
+        kind: Any = type(i)
+        found = _through(kind)[2]
         if found is not _nothing:  # most have no block
             for block in reversed(found(i)):
                 pending.extend(reversed(block))
@@ -65,7 +70,8 @@ def written_around(function: ir.Function) -> frozenset[int]:
 def functions_in(body: Sequence[ir.Instruction]) -> Iterator[ir.Function]:
     """The functions that a block defines, not those inside them."""
     for i in instructions(body):
-        found = _roles(i)[3]
+        kind: Any = type(i)
+        found = _through(kind)[3]
         if found is not _nothing:
             yield from found(i)
 
@@ -133,15 +139,6 @@ _DONE: dict[str, Values] = {
 _DEFINED: dict[str, Values] = {"Function": _one, "tuple[Function, ...]": _all}
 ROLES = (_READ, _WRITTEN, _DONE, _DEFINED)
 """What the types of fields mean: each what such a field's value has in it."""
-
-
-def _values(i: ir.Instruction, role: int) -> Sequence[Any]:
-    return _roles(i)[role](i)
-
-
-def _roles(i: ir.Instruction) -> tuple[Values, ...]:
-    kind: Any = type(i)
-    return _through(kind)
 
 
 @cache

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from gradcli.engine.run.execution.inputs import Given
 from gradcli.engine.static.elaborate import elaborate
 from gradcli.engine.static.liveness import unread
-from gradcli.engine.static.rehearsal import rehearsed
+from gradcli.engine.static.rehearsal import MOST_REHEARSED, rehearsed
 from gradcli.errors import Diagnostic
 from gradcli.ir import program as ir
 from gradcli.source import Source, Span
@@ -52,7 +52,7 @@ def examine(
         InputError: If a value from outside does not fit its declaration.
     """
     result = program.result if of is None else ir.Slot(program.names[of], Span(0, 0))
-    facts, found = elaborate(program, source, given, varying, asked, result)
+    facts, found = elaborate(program, source, given, varying, asked, result, MOST_REHEARSED)
     refused = rehearsed(program, given, varying, facts)
     if refused is not None:
         refused.source = source

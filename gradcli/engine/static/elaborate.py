@@ -69,6 +69,7 @@ def elaborate(
     varying: Sequence[str],
     asked: Collection[str],
     result: ir.Operand | None,
+    most: int | None = None,
 ) -> Elaborated:
     """Walk a program with the known facts of its values.
 
@@ -80,11 +81,12 @@ def elaborate(
         varying: Names that would be differentiated.
         asked: Those that the user has named; their ints become floats.
         result: The operand of the result; None if there is none.
+        most: The number of instructions of main whose facts are wanted; None: those of all.
 
     Raises:
         InputError: If a value from outside does not fit its declaration.
     """
-    walk = _Walk(program, source, given, varying, asked)
+    walk = _Walk(program, source, given, varying, asked, Facts(program, most))
     with Room(NESTED):
         walk.program(result)
     return Elaborated(walk.facts, walk.findings.found)
@@ -133,12 +135,13 @@ class _Walk:
         given: Mapping[str, Given],
         varying: Sequence[str],
         asked: Collection[str],
+        facts: Facts,
     ) -> None:
         self._program = program
         self._varying = frozenset(varying)
         self._asked = asked
         self.findings = Findings(program, given)
-        self.facts = Facts(program)
+        self.facts = facts
         self._lists = Lists()
         objects = any(map(_may_be_object, visit.everything(program)))
         self._transfer = Transfer(self.findings, self._lists, objects=objects)
@@ -204,10 +207,10 @@ class _Walk:
         self._lists.at = id(i)
         if isinstance(i, (ir.While, ir.For)):
             return self._loop(i, slots)
+        if not self.facts.wants(i):
+            return self._done(i, slots)
         taken = [fact(self._held(operand, slots)) for operand in visit.operands(i)]
         ways = self._done(i, slots)
-        kept = self._shared.intersection(visit.writes(i)) if self._shared else ()
-        self._transfer.out_of_sight([slots.own[slot] for slot in kept if slot in slots.own])
         self.facts.note(i, taken, [fact(slots.get(slot)) for slot in visit.writes(i)])
         return ways
 
@@ -218,7 +221,17 @@ class _Walk:
         return self._steps.read(operand, slots)
 
     def _done(self, i: ir.Instruction, slots: Slots) -> _Ways:
+        """Follow an instruction; unknown code has what it puts into a slot that functions share."""
+        ways = self._way(i, slots)
+        if self._shared:
+            kept = self._shared.intersection(visit.writes(i))
+            self._transfer.out_of_sight([slots.own[slot] for slot in kept if slot in slots.own])
+        return ways
+
+    def _way(self, i: ir.Instruction, slots: Slots) -> _Ways:
         match i:
+            case ir.Operator() | ir.Apply() | ir.Copy() | ir.Watch():  # most are
+                self._steps.do(i, slots)
             case ir.Branch():
                 return self._branch(i, slots)
             case ir.Return():

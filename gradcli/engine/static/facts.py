@@ -103,11 +103,24 @@ def either(a: Fact, b: Fact) -> Fact:
 
 
 class Facts:
-    """The facts about each instruction of a program, over all paths of the walk."""
+    """The facts about each instruction of a program, over all paths of the walk.
 
-    def __init__(self, program: ir.Program) -> None:
+    Args:
+        program: The program.
+        most: Facts are noted for this many instructions at the beginning of main, with all in them;
+            None: for all instructions.
+    """
+
+    def __init__(self, program: ir.Program, most: int | None = None) -> None:
         self._program = program
         self._known: dict[int, Known] = {}
+        self._wanted: frozenset[int] | None = None
+        if most is not None and len(program.main.body) > most:
+            self._wanted = frozenset(map(id, _inside(program.main.body[:most])))
+
+    def wants(self, i: ir.Instruction) -> bool:
+        """True if the facts of an instruction are noted."""
+        return self._wanted is None or id(i) in self._wanted
 
     def of(self, i: ir.Instruction) -> Known | None:
         """The facts of an instruction; None for one that the program does not reach."""
@@ -122,7 +135,7 @@ class Facts:
     def lose(self, functions: Iterable[ir.Function]) -> None:
         """Make the values in these functions unknown: the walk does not follow their calls."""
         for function in functions:
-            for i in visit.instructions(function.body):
+            for i in filter(self.wants, visit.instructions(function.body)):
                 operands = tuple(NOTHING for _ in visit.operands(i))
                 self._known[id(i)] = Known(operands, tuple(NOTHING for _ in visit.writes(i)))
 
@@ -137,6 +150,14 @@ class Facts:
             known = self._known.get(id(i))
             if known is not None:
                 yield i, known
+
+
+def _inside(body: ir.Body) -> Iterator[ir.Instruction]:
+    """The instructions of a block and of the functions in it."""
+    yield from visit.instructions(body)
+    for made in visit.functions_in(body):
+        for function in visit.all_functions(made):
+            yield from visit.instructions(function.body)
 
 
 def _anywhere(f: Fact) -> Fact:

@@ -1,9 +1,13 @@
-"""Infer the results of built-ins from facts about their arguments."""
+"""Infer the results of built-ins from facts about their arguments.
+
+A long program combines few kinds of values, again and again. So each combination is inferred once
+in a walk, and numbers of equal facts share one abstract value.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
 
 from gradcli.engine.ops.binding import bind, check_params, needs_no_binding, signature
 from gradcli.engine.ops.catalog import ops
@@ -11,7 +15,7 @@ from gradcli.engine.ops.op import REQUIRED, Op
 from gradcli.engine.ops.promotion import common
 from gradcli.engine.run.language.operators import LONGEST_AS_TUPLE
 from gradcli.engine.static.lists import linked
-from gradcli.engine.static.value import UNSURE, Value, constant, inferred, tensor, unknown
+from gradcli.engine.static.value import NEW, UNSURE, Value, constant, inferred, tensor, unknown
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values import refusals
 from gradcli.engine.values.data import NUMBERS, is_whole, np
@@ -201,3 +205,78 @@ def stacked(value: Any) -> Any:
 
 def _tensor(value: Any) -> Any:
     return (stacked(value) or unknown(linked(value))) if isinstance(value, list) else value
+
+
+# --- results of equal facts -----------------------------------------------------------------------
+
+Combination: TypeAlias = tuple[Any, ...]
+"""An operation, the facts of its operands, and the parameters to which they are bound."""
+
+_MOST = 2000  # results, and constants; then both begin anew
+_KINDS = frozenset({"number", "tensor", None})
+_COMPARISONS = frozenset({"eq", "ne"})  # are reported at each place if they compare floats
+
+
+class Remembered:
+    """The results of one walk by their combinations, and the values of constants."""
+
+    def __init__(self) -> None:
+        self._results: dict[Combination, Value] = {}
+        self._constants: dict[tuple[type, Any], Value] = {}
+
+    def result(self, made: Combination) -> Value | None:
+        """The result of an earlier operation with equal facts, or None."""
+        return self._results.get(made)
+
+    def keep(self, made: Combination, found: Any) -> None:
+        """Remember a result if it is a number or a tensor on new memory. Numbers never change; each
+        use of a tensor makes a copy, on the memory of its instruction.
+        """
+        if type(found) is Value and (found.kind == "number" or found.memory == NEW):
+            if len(self._results) >= _MOST:
+                self._results.clear()
+            self._results[made] = found
+
+    def constant(self, known: Any) -> Value:
+        """The value of a constant of the program."""
+        if type(known) not in NUMBERS or _is_zero(known):
+            return constant(known)
+        key = type(known), known
+        found = self._constants.get(key)
+        if found is None:
+            if len(self._constants) >= _MOST:
+                self._constants.clear()
+            found = self._constants[key] = constant(known)
+        return found
+
+
+def combination(
+    operation: str, args: Sequence[Any], parameters: Iterable[str] = ()
+) -> Combination | None:
+    """An operation with the facts of its operands; None if one is neither number nor tensor."""
+    made: list[Any] = [operation, *parameters]
+    for a in args:
+        if type(a) is not Value or a.kind not in _KINDS:
+            return None
+        known = a.known
+        if known is UNSURE:
+            made.append((a.kind, a.dtype, a.shape, a.link))
+        elif _is_zero(known):
+            return None
+        else:
+            made.append((a.kind, a.dtype, a.shape, a.link, type(known), known))
+    return tuple(made)
+
+
+def _is_zero(known: Any) -> bool:
+    """True for 0.0 and -0.0, which are equal and give different results."""
+    return type(known) is float and not known
+
+
+def is_lasting(name: str) -> bool:
+    """True if the result of a built-in depends on the facts of its operands alone: neither on its
+    place nor on the session.
+    """
+    if name not in ops or name in _COMPARISONS:
+        return False
+    return ops[name].host.call is None and not ops[name].derivatives.flat

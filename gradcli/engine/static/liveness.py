@@ -108,6 +108,9 @@ class _Search:
             self.assignments.setdefault(i.target, {})[id(i)] = i
             if i.target in live or i.target in self._captured:
                 self.live.add(id(i))
+            if not isinstance(i, ir.Augment):
+                live.discard(i.target)
+                return self._reading(live, visit.operands(i))
         match i:
             case ir.Branch() | ir.Choice():
                 live.difference_update(visit.writes(i))

@@ -29,9 +29,11 @@ from gradcli.ir import program as ir
 from gradcli.ir import visit
 from gradcli.source import Span
 
+MOST_REHEARSED = 2000
+"""Instructions of main that are rehearsed."""
+
 _OF_THE_TAPE = frozenset({"backward-twice", "changed-in-place", "leaf-in-place", "unrecorded-view"})
 _LARGEST = 2**14  # elements of a value
-_INSTRUCTIONS = 2000
 _EVENTS = 2000
 _SIZE = 3  # of a dimension without a known size
 
@@ -59,7 +61,7 @@ def rehearsed(
     if not _may_be_refused(program, varying):
         return None
     main = program.main
-    body = list(_straight(main.body[:_INSTRUCTIONS], facts))
+    body = list(_straight(main.body[:MOST_REHEARSED], facts))
     inputs = _stand_ins(body, given)
     if inputs is None:
         return None

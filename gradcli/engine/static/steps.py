@@ -53,6 +53,8 @@ class Steps:
     def do(self, i: ir.Instruction, slots: Slots) -> None:
         """Do an instruction that has no blocks."""
         match i:
+            case ir.Operator() | ir.Apply() | ir.Copy():  # most are
+                self._put(i, slots)
             case ir.Assert():
                 self._transfer.truth(self.read(i.test, slots), i.test.span)
             case ir.Unpack():
@@ -72,18 +74,24 @@ class Steps:
             case ir.Watch() if i.name in self._asked and (held := slots.get(i.slot)) is not None:
                 slots.own[i.slot] = placed(made_float(held), id(i))
             case _ if hasattr(i, "target"):
-                found = placed(self._value(i, slots), id(i))
-                unsettled = self._transfer.session.unsettled
-                slots.own[i.target] = of_any_precision(found) if unsettled else found
+                self._put(i, slots)
+
+    def _put(self, i: Any, slots: Slots) -> None:
+        """Put the value that an instruction makes into its target."""
+        found = placed(self._value(i, slots), id(i))
+        unsettled = self._transfer.session.unsettled
+        slots.own[i.target] = of_any_precision(found) if unsettled else found
 
     def _value(self, i: ir.Instruction, slots: Slots) -> Any:
         """The value that an instruction puts into its target."""
         match i:
-            case ir.Copy():
-                return self.read(i.value, slots)
             case ir.Operator():
                 args = [self.read(a, slots) for a in i.args]
                 return self._transfer.operated(i.operator, args, i.span, i.args)
+            case ir.Apply():
+                return self._apply(i, slots)
+            case ir.Copy():
+                return self.read(i.value, slots)
             case ir.Augment():
                 operands = (i.receiver, i.value)
                 args = [self.read(a, slots) for a in operands]
@@ -91,8 +99,6 @@ class Steps:
                 if i.operator == "@=":
                     return found
                 return self._transfer.changed(args[0], found, i.span, operands, args)
-            case ir.Apply():
-                return self._apply(i, slots)
             case ir.Inplace():
                 return self._inplace(i, slots)
             case ir.CallBuiltin():
@@ -157,16 +163,16 @@ class Steps:
     def read(self, operand: ir.Operand | None, slots: Slots) -> Any:
         """The value of an operand; unknown for a slot without a value, which is reported."""
         match operand:
-            case ir.Slot(index=index) if index in self._shared:
-                return unknown()
             case ir.Slot():
+                if operand.index in self._shared:
+                    return unknown()
                 found = slots.get(operand.index)
                 if found is None:
                     self._unassigned(operand)
                     found = slots.own[operand.index] = unknown()
                 return found
             case ir.Const():
-                return constant(operand.value)
+                return self._transfer.known.constant(operand.value)
             case ir.Builtin():
                 value = ops[operand.name].constant
                 return operand if value is REQUIRED else constant(value)
@@ -187,7 +193,8 @@ class Steps:
 
     def _apply(self, i: ir.Apply, slots: Slots) -> Any:
         named = {name: self.read(operand, slots) for name, operand in i.arguments}
-        if self._calls.is_transform(i.op) and isinstance(next(iter(named.values())), FUNCTIONS):
+        first = next(iter(named.values()), None)
+        if isinstance(first, FUNCTIONS) and self._calls.is_transform(i.op):
             return self._calls.derivative(i.op, *unbound(i.op, named), i.span)
         return self._transfer.bound(i.op, named, i.span, [o for _, o in i.arguments])
 
@@ -251,7 +258,7 @@ class Steps:
             self._findings.replaced = (
                 self._findings.replaced or None in shapes or shapes[0] != shapes[1]
             )
-        if i.name == "requires_grad" and isinstance(receiver, Value):
+        if i.name == "requires_grad" and isinstance(receiver, Value) and receiver.kind != "number":
             receiver.link = LINKED
 
     def _unpack(self, i: ir.Unpack, slots: Slots) -> None:

@@ -11,8 +11,11 @@ from gradcli.engine.run.language import members, operators
 from gradcli.engine.static.findings import Findings
 from gradcli.engine.static.hosts import Ahead, hosted
 from gradcli.engine.static.inference import (
+    Remembered,
     bound_result,
+    combination,
     indexed,
+    is_lasting,
     result,
     stacked,
     stand_in,
@@ -83,6 +86,12 @@ def _is_open(values: Sequence[Any]) -> bool:
     return any(isinstance(v, Value) and v.kind is None for v in values)
 
 
+def _relink(x: Value, link: Link) -> None:
+    """Change the link of a tensor. A number has none of the methods that do."""
+    if x.kind != "number":
+        x.link = link
+
+
 class Transfer:
     """The effects of the instructions of one walk on values. If the program has classes, an unknown
     value may be one of their `objects`.
@@ -93,14 +102,21 @@ class Transfer:
         self.lists = lists
         self.objects = objects
         self.session = Ahead()
+        self.known = Remembered()
         self._on_lists = ListOperators(findings, lists)
 
     def operated(
         self, sign: str, args: list[Any], span: Span, operands: Sequence[ir.Operand]
     ) -> Any:
         """The result of an operator."""
-        found = self._on_lists.of(sign, args[0], args[1], span) if len(args) == 2 else None
-        return self._plainly(sign, args, span, operands) if found is None else found
+        made = combination(sign, args) if self.session.recording else None
+        found = None if made is None else self.known.result(made)
+        if found is None:
+            found = self._on_lists.of(sign, args[0], args[1], span) if len(args) == 2 else None
+            found = self._plainly(sign, args, span, operands) if found is None else found
+            if made is not None and is_lasting(operators.OPS.get((sign, len(args)), sign)):
+                self.known.keep(made, found)
+        return found
 
     def updated(
         self, sign: str, args: list[Any], span: Span, operands: Sequence[ir.Operand]
@@ -139,7 +155,15 @@ class Transfer:
     ) -> Any:
         """The result of a built-in for arguments bound to their names."""
         values = [*named.values()]
-        return self._asked(lambda: self._of_bound(name, named, span), name, values, span, operands)
+        made = combination(name, values, named) if self.session.recording else None
+        found = None if made is None else self.known.result(made)
+        if found is None:
+            found = self._asked(
+                lambda: self._of_bound(name, named, span), name, values, span, operands
+            )
+            if made is not None and is_lasting(name):
+                self.known.keep(made, found)
+        return found
 
     def _asked(
         self,
@@ -418,9 +442,9 @@ class Transfer:
                     self.findings.ask(
                         lambda: members.call(self.session, None, tensor, name, (), {}), span
                     )
-                x.link = LINKED
+                _relink(x, LINKED)
             case "detach_":
-                x.link = UNLINKED
+                _relink(x, UNLINKED)
             case "detach" | "numpy":
                 return relinked(view(x, x.shape), UNLINKED)
             case "item":

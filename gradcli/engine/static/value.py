@@ -171,7 +171,7 @@ def placed(value: Any, at: int) -> Any:
         return tuple(placed(part, at) for part in value)
     if not isinstance(value, Value) or not value.memory or HERE not in value.memory:
         return value
-    memory = value.memory - NEW | {at}
+    memory = frozenset((at,)) if value.memory == NEW else value.memory - NEW | {at}
     return Value(value.shape, value.dtype, value.link, value.known, value.kind, memory)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from gradcli.errors import Diagnostic, Label, nearest
@@ -57,7 +58,7 @@ def check(
         *_Expressions(module, names, source).faults(),
         *_too_early(module.body, None, names, ()),
     ]
-    tried = list(_tried(module))
+    tried = list(_tried(module)) if faults else []
     faults = [f for f in faults if f.code not in _CATCHABLE or not any(_is_in(f, s) for s in tried)]
     targets = [fault.span for fault in faults if fault.code == "bad-assignment"]
     faults = [f for f in faults if f.span in targets or not any(_is_in(f, t) for t in targets)]
@@ -82,6 +83,10 @@ def _tried(module: ast.Module) -> Iterator[Span]:
 
 def _is_in(fault: Fault, span: Span) -> bool:
     return span.start <= fault.span.start and fault.span.end <= span.end
+
+
+_FAULTLESS = (ast.Assign, ast.Update, ast.ExprStatement, ast.Compare, ast.Unary)
+"""Common nodes that have no faults of their own."""
 
 
 class _Expressions:
@@ -149,41 +154,55 @@ class _Expressions:
 
     def faults(self) -> Iterator[Fault]:
         """The faults, in no order."""
+        is_bound = self.names.is_bound
         for node, role, scope in walk(self.module):
-            match node:
-                case ast.Name() | ast.Attribute() if role != "class" and self.is_base(node, scope):
-                    message = "own functions inherit from this; it is not a value"
-                    yield Fault("builtin-as-value", message, *node.span)
-                case ast.Name(id=name):
-                    if not self.names.is_bound(name, scope) and not self.is_known(node, scope):
-                        yield from self.name(node, role, scope)
-                case ast.Attribute():
-                    yield from self.attribute(node, role, scope)
-                case ast.Call():
-                    yield from self.call(node, scope)
-                case ast.Binary():
+            if isinstance(node, ast.Name):
+                if not is_bound(node.id, scope):  # most are
+                    yield from self.free_name(node, role, scope)
+            elif isinstance(node, ast.Binary):
+                if node.op == "^" or _is_string(node.left) or _is_string(node.right):
                     yield from _operands(node, self.source.text)
-                case ast.Literal(value=int(value)) if value > LARGEST and role != "negated":
-                    yield too_large(node.span, str(value))
-                case ast.Lambda():
-                    yield from parameter_faults(node.params)
-                case ast.Comprehension():
-                    for clause in node.clauses:
-                        yield from target_faults(clause.target, scope, self.names)
-                    for part in _yields(node.element):
-                        message = "`yield` is not allowed in a comprehension"
-                        start = part.span.start
-                        yield Fault("misplaced-statement", message, start, start + len("yield"))
-                case ast.Yield() | ast.YieldFrom() if scope is None or scope.kind == "class":
-                    start = node.span.start
-                    message = "`yield` is outside a function"
+            elif isinstance(node, ast.Literal):
+                if type(node.value) is int and node.value > LARGEST and role != "negated":
+                    yield too_large(node.span, str(node.value))
+            elif not isinstance(node, _FAULTLESS):
+                yield from self.of_node(node, role, scope)
+
+    def free_name(self, node: ast.Name, role: str, scope: Scope | None) -> Iterator[Fault]:
+        """Faults of a name that is not bound where it stands."""
+        if role != "class" and self.is_base(node, scope):
+            yield _base_as_value(node)
+        elif not self.is_known(node, scope):
+            yield from self.name(node, role, scope)
+
+    def of_node(self, node: ast.Node, role: str, scope: Scope | None) -> Iterator[Fault]:
+        """Faults of a node that is neither a name nor an operator."""
+        match node:
+            case ast.Attribute() if role != "class" and self.is_base(node, scope):
+                yield _base_as_value(node)
+            case ast.Attribute():
+                yield from self.attribute(node, role, scope)
+            case ast.Call():
+                yield from self.call(node, scope)
+            case ast.Lambda():
+                yield from parameter_faults(node.params)
+            case ast.Comprehension():
+                for clause in node.clauses:
+                    yield from target_faults(clause.target, scope, self.names)
+                for part in _yields(node.element):
+                    message = "`yield` is not allowed in a comprehension"
+                    start = part.span.start
                     yield Fault("misplaced-statement", message, start, start + len("yield"))
-                case ast.Def():
-                    yield from parameter_faults(node.params)
-                    inner = function_scope(node, scope)
-                    yield from _too_early(node.body, inner, self.names, node.params)
-                case _:
-                    pass
+            case ast.Yield() | ast.YieldFrom() if scope is None or scope.kind == "class":
+                start = node.span.start
+                message = "`yield` is outside a function"
+                yield Fault("misplaced-statement", message, start, start + len("yield"))
+            case ast.Def():
+                yield from parameter_faults(node.params)
+                inner = function_scope(node, scope)
+                yield from _too_early(node.body, inner, self.names, node.params)
+            case _:
+                pass
 
     def name(self, node: ast.Name, role: str, scope: Scope | None) -> Iterator[Fault]:
         """Faults of a name that the program does not define."""
@@ -403,6 +422,11 @@ class _Expressions:
         )
 
 
+def _base_as_value(node: ast.Name | ast.Attribute) -> Fault:
+    message = "own functions inherit from this; it is not a value"
+    return Fault("builtin-as-value", message, *node.span)
+
+
 def _of_module(name: str, path: str, span: Span) -> Fault:
     """The fault of a module that stands where a value is needed."""
     help = f"`import {path} as NAME` gives it another name"
@@ -502,7 +526,11 @@ def _too_early(
     """Reads of a local name before the first statement that assigns it."""
     first: dict[str, int] = {}
     for number, statement in enumerate(body):
-        for name in (*assigned((statement,)), *names.imported_values(statement)):
+        if isinstance(statement, (ast.Assign, ast.Update)):  # most are
+            made = assigned((statement,))
+        else:
+            made = chain(assigned((statement,)), names.imported_values(statement))
+        for name in made:
             first.setdefault(name, number)
     for name in (*(param.name for param in params), *outer_names(body)):
         first.pop(name, None)

@@ -383,11 +383,25 @@ def walk(node: ast.Node, scope: Scope | None = None) -> Iterator[Visit]:
         kind = type(node)
         if kind is ast.Name or kind is ast.Literal:
             continue
-        if isinstance(node, ast.Binary):  # by far the most common; saves a generator
+        if isinstance(node, ast.Binary):  # the most common ones save a generator
             pending.append((node.right, "operand", scope))
             pending.append((node.left, "operand", scope))
+        elif isinstance(node, ast.Assign) and names_one(node):
+            pending.append((node.value, "value", scope))
+        elif isinstance(node, ast.Call):
+            pending += [(part, "value", scope) for part in reversed((*node.args, *node.keywords))]
+            pending.append((node.function, "call", scope))
         else:
             pending += reversed([*_parts(node, scope)])
+
+
+def names_one(statement: ast.Statement) -> bool:
+    """True if a statement assigns to one name."""
+    return (
+        isinstance(statement, ast.Assign)
+        and len(statement.targets) == 1
+        and type(statement.targets[0]) is ast.Name
+    )
 
 
 def _parts(node: ast.Node, scope: Scope | None) -> Iterator[Visit]:
@@ -395,10 +409,6 @@ def _parts(node: ast.Node, scope: Scope | None) -> Iterator[Visit]:
     match node:
         case ast.Unary(op="-", operand=ast.Literal() as number):
             yield (number, "negated", scope)
-        case ast.Call():
-            yield (node.function, "call", scope)
-            for arg in (*node.args, *node.keywords):
-                yield (arg, "value", scope)
         case ast.Attribute():
             yield (node.value, "base", scope)
         case ast.Lambda() | ast.Def():
@@ -557,6 +567,8 @@ def annotated(body: tuple[ast.Statement, ...]) -> list[str]:
 
 def _inner(statement: ast.Statement) -> tuple[ast.Statement, ...]:
     """The statements in the blocks of a statement, also of functions and classes."""
+    if isinstance(statement, (ast.Assign, ast.ExprStatement, ast.Update)):  # most are
+        return ()
     match statement:
         case ast.If() | ast.While() | ast.For():
             return (*statement.body, *statement.orelse)

@@ -16,6 +16,7 @@ from gradcli.grammar.meaning.names import (
     assigned,
     class_scope,
     function_scope,
+    names_one,
 )
 from gradcli.grammar.syntax import ast
 from gradcli.grammar.syntax.faults import Fault
@@ -84,6 +85,8 @@ def placement_faults(module: ast.Module, names: Names, source: Source) -> Iterat
     pending = [(statement, outermost) for statement in reversed(module.body)]
     while pending:
         statement, where = pending.pop()
+        if names_one(statement):  # most are
+            continue
         yield from _statement(statement, where, names, source)
         inside = list(_inner(statement, where))
         most = _MOST_BLOCKS.get(type(statement))

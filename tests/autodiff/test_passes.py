@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from gradcli.engine.autodiff import backward, forward, paths
+from gradcli.engine.autodiff import visits as visiting
 from gradcli.engine.autodiff.backward import (
     all_cotangents,
     cotangents,
@@ -46,7 +47,7 @@ def pulled(monkeypatch):
             return real(node, *args)
 
         monkeypatch.setattr(OpNode, name, noted)
-    shortly = backward.visitor_of_numbers
+    shortly = visiting.visitor_of_numbers
 
     def noting(*args):
         visit = shortly(*args)
@@ -58,7 +59,7 @@ def pulled(monkeypatch):
 
         return noted
 
-    monkeypatch.setattr(backward, "visitor_of_numbers", noting)
+    monkeypatch.setattr(visiting, "visitor_of_numbers", noting)
     return seen
 
 

@@ -86,7 +86,7 @@ def outcome(work, *args):
 def watched(monkeypatch):
     """Holds each pass of a program without hooks against the textbook's; how many there were."""
     count = []
-    real = backward._run_pass
+    real = backward.run_pass
 
     def held(roots, paths, ends, settings):
         if any(node.hooks is not None for node in paths.live):
@@ -99,7 +99,7 @@ def watched(monkeypatch):
         count.append(len(found))
         return found, visited
 
-    monkeypatch.setattr(backward, "_run_pass", held)
+    monkeypatch.setattr(backward, "run_pass", held)
     return count
 
 

@@ -9,8 +9,9 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from gradcli.engine.autodiff.backward import Root, cotangents, recorded_cotangents
+from gradcli.engine.autodiff.backward import cotangents, recorded_cotangents
 from gradcli.engine.autodiff.paths import between
+from gradcli.engine.autodiff.visits import Root
 from gradcli.engine.tape.graph import Node
 from gradcli.engine.tape.tensor import Tensor, node_of
 from gradcli.engine.values.carrier import Like, like_of
@@ -35,6 +36,9 @@ class Linearized:
         outputs: Numbers and tensors.
         points: The nodes that are differentiated by, with what tells shape and dtype of the values
             there.
+
+    Fields:
+        paths: The paths from the points to the outputs.
     """
 
     def __init__(self, outputs: Sequence[Any], points: Mapping[Node, Any]) -> None:
@@ -43,7 +47,7 @@ class Linearized:
         self._nodes = [(node_of(out) if isinstance(out, Tensor) else None) for out in outputs]
         self._indices = [out.index if isinstance(out, Tensor) else 0 for out in outputs]
         self._roots = [node for node in self._nodes if node is not None]
-        self._paths = between(self._roots, points.keys())
+        self.paths = between(self._roots, points.keys())
 
     @property
     def outputs(self) -> list[Like]:
@@ -53,12 +57,12 @@ class Linearized:
     @property
     def unused(self) -> set[Node]:
         """The points from which no output was made."""
-        return set(self.points).difference(self._paths.order)
+        return set(self.points).difference(self.paths.order)
 
     @property
     def hooked(self) -> bool:
         """True if a hook stands between outputs and points: forward mode does not run it."""
-        return any(node.hooks is not None for node in self._paths.live)
+        return any(node.hooks is not None for node in self.paths.live)
 
     # --- products ----------------------------------------------------------------------
 
@@ -66,23 +70,23 @@ class Linearized:
         """Return cotangents of the points, as plain data, from those of the outputs (None for
         zero). A point that none reaches is left out.
         """
-        return cotangents(self._start(weights), self.points.keys(), self._paths)
+        return cotangents(self._start(weights), self.points.keys(), self.paths)
 
     def pull_recorded(self, weights: Sequence[Any]) -> dict[Node, Any]:
         """Like `pull`, with results that can be differentiated again."""
-        return recorded_cotangents(self._start(weights), self.points.keys(), self._paths)
+        return recorded_cotangents(self._start(weights), self.points.keys(), self.paths)
 
     def push(self, dots: Mapping[Node, Any]) -> list[Any]:
         """Tangents of the outputs (None for zero) from those of points, as plain data."""
         from gradcli.engine.autodiff.forward import tangents
 
-        return self._pushed(tangents(self._roots, dots, self._paths))
+        return self._pushed(tangents(self._roots, dots, self.paths))
 
     def push_recorded(self, dots: Mapping[Node, Any]) -> list[Any]:
         """Like `push`, with results that can be differentiated again."""
         from gradcli.engine.autodiff.forward import recorded_tangents
 
-        return self._pushed(recorded_tangents(self._roots, dots, self._paths))
+        return self._pushed(recorded_tangents(self._roots, dots, self.paths))
 
     def _start(self, weights: Sequence[Any]) -> list[Root]:
         return [
@@ -212,7 +216,7 @@ class Linearized:
         functions of the program would see them.
         """
         largest = 1
-        for node in self._paths.live:
+        for node in self.paths.live:
             likes = node.like if type(node.like) is tuple else (node.like,)
             sizes = (math.prod(like.shape) for like in likes if like is not None)
             largest = max(largest, *sizes, 1)

@@ -84,6 +84,7 @@ class Reach:
     def __init__(self, roots: Iterable[tuple[Node, int, Any]], paths: Paths) -> None:
         self._marks: dict[Node, Any] = {}
         self._live = paths.live
+        self._whole = paths.whole
         self._ahead = reversed(paths.order)
         self._last: Node | None = None
         for node, index, g in roots:
@@ -91,17 +92,19 @@ class Reach:
 
     def _advance(self, node: Node) -> None:
         """Follow the nodes that a pass visits before this one."""
+        marks = self._marks
         if self._last is not None:
-            self._follow(self._last)
+            self._follow(self._last, marks.get(self._last))
         for above in self._ahead:
             if above is node:
                 break
-            self._follow(above)
+            mark = marks.get(above)
+            if mark is not None:
+                self._follow(above, mark)
         self._last = node
 
-    def _follow(self, node: Node) -> None:
+    def _follow(self, node: Node, mark: Any) -> None:
         """Mark what contributes to a node's value, on the paths of the pass."""
-        mark = self._marks.get(node)
         if mark is None or (type(mark) is float and self._follow_number(node, mark)):
             return
         wanted = [edge in self._live for edge in node.edges]
@@ -121,15 +124,17 @@ class Reach:
         if partials is None:
             return False
         reached = []
-        for under, partial in zip(node.edges, partials, strict=False):
-            if under is None or partial is None or under not in self._live:
+        for under, partial in zip(node.edges, partials):  # noqa: B905  # a hot loop
+            if under is None or partial is None or not (self._whole or under in self._live):
                 continue
-            constant = type(partial) is float
-            slope = partial if constant else partial(node.out, *node.data, **node.params)
+            slope = (
+                partial if type(partial) is float else partial(node.out, *node.data, **node.params)
+            )
             if type(slope) is not float or not slope or type(under.like) is tuple:
                 return False
             reached.append(under)
-        self._marks.update(dict.fromkeys(reached, mark))
+        for under in reached:
+            self._marks[under] = mark
         return True
 
     def pull(self, node: Any, g: Any, wanted: Sequence[bool], pull: Pull) -> Sequence[Any]:

@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable
 from typing import Any
 
-from gradcli.engine.autodiff.backward import all_cotangents
-from gradcli.engine.autodiff.numbers import visitor
-from gradcli.engine.autodiff.paths import Paths, between, whole
-from gradcli.engine.ops.catalog import ops
+from gradcli.engine.autodiff.losses import first_loss
+from gradcli.engine.autodiff.paths import Paths, whole
 from gradcli.engine.report.values import is_finite
 from gradcli.engine.tape.graph import Node
-from gradcli.engine.tape.tensor import OpNode, Tensor, node_of
+from gradcli.engine.tape.tensor import Tensor, node_of
 from gradcli.engine.values.data import np
 from gradcli.errors import Diagnostic
 from gradcli.source import Source, Span
 
 
-def first_slope(output: Any, cotangent: Any, ends: Collection[Node] | None = None) -> Node | None:
+def first_slope(output: Any, cotangent: Any, paths: Paths | None = None) -> Node | None:
     """The first op in the backward pass that turns a finite cotangent into one that is not finite.
 
     Args:
         output: The value that is differentiated.
         cotangent: The cotangent of the value, plain data of its shape.
-        ends: The nodes that it is differentiated by; None: all from which it was made.
+        paths: The paths to the nodes that it is differentiated by; None: to all from which it was
+            made.
 
     Returns:
         The op's node; None if there is none or nothing is recorded.
@@ -31,47 +30,7 @@ def first_slope(output: Any, cotangent: Any, ends: Collection[Node] | None = Non
     root = node_of(output) if isinstance(output, Tensor) else None
     if root is None:
         return None
-    paths = whole([root]) if ends is None else between([root], ends)
-    found = all_cotangents([(root, output.index, cotangent)], paths)
-    lost = {node for node, g in found.items() if not is_finite(g)}
-    above = (n for n in found if n.op_name and n not in lost and not lost.isdisjoint(n.edges))
-    suspects = [*_suspects(above, found, paths)]
-    for node in suspects:
-        if not all(map(is_finite, _but_of_zeros(node, found[node]))):
-            return node
-    for node in suspects:  # the cotangent is zero, the slope infinite
-        pulled = node.pull(found[node], _wanted(node))
-        for under, c in zip(node.edges, pulled, strict=True):
-            if under in lost and not is_finite(c):
-                return node
-    return None
-
-
-def _suspects(above: Iterable[Node], found: Mapping[Node, Any], paths: Paths) -> Iterator[Node]:
-    """The nodes without those that clearly give finite cotangents: most ops on numbers."""
-    given: dict[Node, Any] = {}
-    visit = visitor(given, paths)
-    for node in above:
-        g = found[node]
-        given.clear()
-        usual = type(g) is float and type(node) is OpNode and visit(node, g)
-        if not (usual and all(map(is_finite, given.values()))):
-            yield node
-
-
-def _wanted(node: Node) -> list[bool]:
-    return [under is not None for under in node.edges]
-
-
-def _but_of_zeros(node: Node, g: Any) -> Sequence[Any]:
-    """Cotangents of a node's operands; zeros in `g` add nothing, even if the slope is infinite."""
-    if (
-        isinstance(node, OpNode)
-        and node.op.derivatives.partials is not None
-        and node.op.derivatives.scales
-    ):
-        return node.pull(g, _wanted(node), [ops.eq(g, 0.0)] * len(node.edges))
-    return node.pull(g, _wanted(node))
+    return first_loss([(root, output.index, cotangent)], paths or whole([root]), is_finite)
 
 
 def second_warning(slopes: Iterable[Any], source: Source) -> Diagnostic:

@@ -7,8 +7,10 @@ from contextlib import suppress
 from types import FunctionType
 from typing import Any
 
+from gradcli.engine.autodiff.paths import Paths
 from gradcli.engine.report.nonfinite import first_slope
 from gradcli.engine.report.values import is_finite
+from gradcli.engine.run.execution.node_moment import AtNode, place_of
 from gradcli.engine.run.execution.nonfinite_origins import Origins, is_backward
 from gradcli.engine.run.execution.observe import (
     Ended,
@@ -34,7 +36,12 @@ from gradcli.source import Span
 
 
 def explained(
-    loaded: Loaded, request: Request, done: Done, output: Any, watch: Watch
+    loaded: Loaded,
+    request: Request,
+    done: Done,
+    output: Any,
+    watch: Watch,
+    paths: Paths | None,
 ) -> Diagnostic:
     """The warning about a result that is not finite, or a finite one with such a derivative.
 
@@ -44,10 +51,11 @@ def explained(
         done: Its finished run.
         output: The result.
         watch: What that run watched.
+        paths: The paths from the points to the result, if it was differentiated.
     """
     of, again = request.of, _Again(loaded, request, done, watch)
     if is_finite(output):
-        return again.told("the derivative", again.slope)
+        return again.told("the derivative", lambda: again.slope(output, paths))
     again.recording = again.recording and loaded.sees_recording  # values need no graph
     return again.value("the result", lambda d: d.result if of is None else d.values[of])
 
@@ -128,21 +136,26 @@ class _Again:
         line, _ = self.loaded.source.position(moment.span.start)
         return f"{how} `{moment.name(self.loaded.source)}` at line {line}"
 
-    def slope(self) -> Diagnostic | None:
+    def slope(self, output: Any, paths: Paths | None) -> Diagnostic | None:
         """The warning that says where the derivatives of a result first became non-finite."""
-        done, watched = self.first, self.first.session.watched
-        output = self.loaded.output(done, self.request.of)[1]
-        points = watched.points
+        done, points = self.first, self.first.session.watched.points
         for i in self.loaded.program.inputs:
             if i.name in points and not is_finite(points[i.name]):
                 return self._of_input(i.name, i.span, "the derivative")
         given = self.request.cotangent
         with Quiet():
             weight = even_cotangent(output) if given is None else cotangent_of(output, given)
-            node = first_slope(output, weight, watched.nodes.values())
+            node = first_slope(output, weight, paths)
         if node is None:
             return None
-        until = UntilNode(node.seq - done.started)
+        count, place = node.seq - done.started, place_of(node, self.loaded.program)
+        if place is not None:
+            at = AtNode(place, count, self.loaded.source)
+            with suppress(Ended):
+                self.done(self.watch, at)
+            if at.found is not None:
+                return self._blames(at.found, "the gradient")
+        until = UntilNode(count)
         with suppress(Ended):
             self.done(self.watch, until)
         return self._at_event(until.found, node, self.watch, "the gradient")
@@ -155,8 +168,7 @@ class _Again:
         any.
         """
         if event:
-            moment = self.moment(watch, event)
-            return self._at(moment, _blamed(what, moment.name(self.loaded.source)))
+            return self._blames(self.moment(watch, event), what)
         span = Span(0, 0) if node.site is None else node.site.span
         return _warning(self.loaded, _blamed(what, node.op_name), span)
 
@@ -166,6 +178,10 @@ class _Again:
         with suppress(Ended):
             self.done(watch, moments)
         return moments.found[event]
+
+    def _blames(self, moment: Moment, what: str) -> Diagnostic:
+        """The warning that the derivative of the op of a moment is not finite."""
+        return self._at(moment, _blamed(what, moment.name(self.loaded.source)))
 
     def _of_input(self, name: str, span: Span, what: str) -> Diagnostic:
         message = f"{what} is not finite, as the input `{name}` is not"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from gradcli.engine.autodiff.paths import Paths
 from gradcli.engine.report.values import is_finite
 from gradcli.engine.values.data import Quiet
 from gradcli.errors import Diagnostic, RunError
@@ -26,7 +27,8 @@ def warnings(run: LinearizedRun, found: Value, unused: Sequence[str]) -> tuple[D
 
 
 def _non_finite(run: LinearizedRun) -> Diagnostic:
-    return non_finite(run.loaded, run.request, run.done, run.output, run.watch)
+    paths = run.linearized.paths
+    return non_finite(run.loaded, run.request, run.done, run.output, run.watch, paths)
 
 
 def second_warnings(run: LinearizedRun, grad: Value, second: Value) -> tuple[Diagnostic, ...]:
@@ -44,14 +46,19 @@ def second_warnings(run: LinearizedRun, grad: Value, second: Value) -> tuple[Dia
 
 
 def non_finite(
-    loaded: Loaded, request: Request, done: Done, output: Any, watch: Watch
+    loaded: Loaded,
+    request: Request,
+    done: Done,
+    output: Any,
+    watch: Watch,
+    paths: Paths | None = None,
 ) -> Diagnostic:
     """The warning about nan or infinity in a result, or in its derivatives; arguments as of
     `explained`.
     """
     from gradcli.questions.remarks.nonfinite import explained
 
-    return _judged(explained(loaded, request, done, output, watch), request.options)
+    return _judged(explained(loaded, request, done, output, watch, paths), request.options)
 
 
 def non_finite_gradient(loaded: Loaded, request: Request, done: Done, name: str) -> Diagnostic:

@@ -52,19 +52,23 @@ for k in range(1000):
 x
 """
 C = """
+#define _GNU_SOURCE
 #include <math.h>
 #include <stdlib.h>
+#ifdef __APPLE__
+#define sincos __sincos
+#endif
 double loop(double x, long turns, double *slope) {
-    double *before = malloc(turns * sizeof *before), y = 0.5, of_y = 1.0, of_x = 0.0;
+    double *tape = malloc(2 * turns * sizeof *tape), y = 0.5, of_y = 1.0, of_x = 0.0;
     for (long i = 0; i < turns; i++) {
-        before[i] = y;
-        y = y + sin(y) * x;
+        sincos(y, &tape[2 * i], &tape[2 * i + 1]);
+        y = y + tape[2 * i] * x;
     }
     for (long i = turns - 1; i >= 0; i--) {
-        of_x = of_x + of_y * sin(before[i]);
-        of_y = of_y + of_y * x * cos(before[i]);
+        of_x = of_x + of_y * tape[2 * i];
+        of_y = of_y + of_y * x * tape[2 * i + 1];
     }
-    free(before);
+    free(tape);
     *slope = of_x;
     return y;
 }

@@ -392,6 +392,10 @@ def cos(x: Num) -> float:
         return nan
 
 
+TOGETHER = {sin: cos, cos: sin}
+"""Functions that C libraries compute in one call: by each, the other."""
+
+
 def tan(x: Num) -> float:
     try:
         return math.tan(x)

@@ -13,6 +13,7 @@ from gradcli.engine.compile.llvm.emit import state
 from gradcli.engine.compile.llvm.emit.body import Body, read_word, slot, write_word
 from gradcli.engine.compile.llvm.emit.primitives import Primitives
 from gradcli.engine.compile.llvm.emit.writer import RARE, Number, Writer
+from gradcli.engine.compile.passes.together import moved_together
 from gradcli.engine.compile.scalar.errors import Untranslatable
 from gradcli.engine.compile.typed import (
     Block,
@@ -70,6 +71,7 @@ class Module:
         body: Body
         try:
             with Room(_FRAMES * depth + 1000):
+                program = moved_together(program)
                 if has_arrays(program):
                     from gradcli.engine.compile.llvm.arrays.body import ArrayBody
                     from gradcli.engine.compile.llvm.arrays.carried import apart

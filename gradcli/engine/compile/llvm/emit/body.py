@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from gradcli.engine.compile.llvm.emit import state
 from gradcli.engine.compile.llvm.emit.definitions import Call
 from gradcli.engine.compile.llvm.emit.primitives import Primitives
 from gradcli.engine.compile.llvm.emit.writer import RARE, Number, Writer, constant, llvm_type
+from gradcli.engine.compile.passes.together import shared
 from gradcli.engine.compile.typed import (
     Block,
     Do,
@@ -54,6 +55,8 @@ class Body:
         self._primitives = primitives
         self._numbers: dict[int, Number] = {}
         self._reached = {0}
+        self._shared: dict[int, tuple[Do, ...]] = {}
+        self._early: set[int] = set()
 
     @property
     def size(self) -> int:
@@ -62,6 +65,7 @@ class Body:
 
     def function(self, program: Program) -> list[str]:
         w = self.w
+        self._shared = shared(program)
         w.do("%left = alloca i64")
         for k in self.stacks.values():
             w.do(f"%top{k} = alloca ptr")
@@ -144,11 +148,31 @@ class Body:
         return f"leave{k}"
 
     def do(self, i: Do) -> None:
+        if i.target.number in self._early:
+            self._early.remove(i.target.number)
+            return
+        others = self._shared.get(i.target.number)
+        if others and self._together(i, others):
+            return
         function = ops[i.op].value.number
         assert function is not None
         args = [self._numbers[a.number] if isinstance(a, Value) else a for a in i.args]
         call = Call(function, args, dict(i.params), i.target.type)
         self._numbers[i.target.number] = self._primitives.write(self.w, call)
+
+    def _together(self, i: Do, others: Sequence[Do]) -> bool:
+        """Emit functions of a float as one call; false if the C library has none."""
+        (x,) = i.args
+        assert isinstance(x, Value)
+        names = {j.op: ops[j.op].value.number.__name__ for j in (i, *others)}
+        found = self._primitives.write_both(self.w, [*names.values()], self._numbers[x.number])
+        if found is None:
+            return False
+        numbers = dict(zip(names, found, strict=True))
+        for j in (i, *others):
+            self._numbers[j.target.number] = numbers[j.op]
+        self._early.update(j.target.number for j in others)
+        return True
 
     def choose(self, i: If) -> None:
         w = self.w

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
+from gradcli.engine.compile.llvm.emit.libm import address_of_both
 from gradcli.engine.compile.llvm.emit.scalars import definition
-from gradcli.engine.compile.llvm.emit.writer import Definition, Number
+from gradcli.engine.compile.llvm.emit.writer import Definition, Number, Writer
 from gradcli.engine.compile.scalar.errors import Untranslatable
 from gradcli.engine.compile.scalar.form import Branch
 from gradcli.engine.compile.scalar.forms import Forms, Unknown
 from gradcli.record import Record
 
+PAIR = "{double, double}"
+"""LLVM's type of two floats."""
 _MOST = 1 << 12  # functions that are kept
 
 
@@ -79,6 +83,27 @@ def piece(name: str) -> Definition:
     if found is None:
         found = _PIECES[name] = definition(_FORMS.piecewise[name])
     return found
+
+
+@cache
+def both(first: str, second: str) -> Definition | None:
+    """The definition of a function that returns the values of two functions of a float that the C
+    library computes in one call, a pair of `BOTH`; None if it has no such call.
+    """
+    address = address_of_both(first, second)
+    if address is None:
+        return None
+    w = Writer("")
+    places = [w.put("alloca double"), w.put("alloca double")]
+    said = "".join(f", ptr {place}" for place in places)
+    outside = f"inttoptr (i64 {address} to ptr)"
+    w.do(f"call void {outside}(double %a0{said}) nounwind willreturn memory(argmem: write)")
+    pair = "zeroinitializer"
+    for k, place in enumerate(places):
+        x = w.put(f"load double, ptr {place}")
+        pair = w.put(f"insertvalue {PAIR} {pair}, double {x}, {k}")
+    w.do(f"ret {PAIR} {pair}")
+    return Definition(PAIR, "double %a0", (*w.lines, "}"), True)
 
 
 def _made(call: Call) -> Defined | None:

@@ -17,6 +17,8 @@ from gradcli.engine.compile.scalar.errors import Untranslatable
 PURE = "nounwind willreturn memory(none)"
 
 _LIBRARIES = ("ucrtbase",) if sys.platform == "win32" else (None, "libm.so.6", "libm.so")
+BOTH = {("sin", "cos"): ("sincos", "__sincos")}
+"""Names of C functions that store the values of two functions. Windows has none."""
 _TRIED = (0.1, 0.37, 0.75, 0.9, 1.3, 2.6, 7.2, 33.3, 0.0123)
 """Points at which a function must give what `math` gives: libraries differ in some last digits."""
 
@@ -47,6 +49,37 @@ def address(name: str, count: int) -> int:
         if _agrees(function, name, count):
             return address_of(function)
     raise Untranslatable(f"the C library has no `{name}` that is that of `math`")
+
+
+@cache
+def address_of_both(first: str, second: str) -> int | None:
+    """The address of the C function of a double that stores the values of two functions under two
+    addresses; None if the C library has none that gives the values of `math`.
+    """
+    for name in BOTH[first, second]:
+        for library in _LIBRARIES:
+            try:
+                function = getattr(ctypes.CDLL(library), name)
+            except (OSError, AttributeError):
+                continue
+            if _both_agree(function, first, second):
+                return address_of(function)
+    return None
+
+
+def both_of(function: Any, x: float) -> tuple[float, float]:
+    """The two values that such a C function stores."""
+    found = ctypes.c_double(), ctypes.c_double()
+    function.restype = None
+    function(ctypes.c_double(x), *map(ctypes.byref, found))
+    return found[0].value, found[1].value
+
+
+def _both_agree(function: Any, first: str, second: str) -> bool:
+    known = getattr(math, first), getattr(math, second)
+    return all(
+        pack("2d", *both_of(function, x)) == pack("2d", *(f(x) for f in known)) for x in _TRIED
+    )
 
 
 def _agrees(function: Any, name: str, count: int) -> bool:

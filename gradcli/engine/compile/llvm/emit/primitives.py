@@ -7,8 +7,8 @@ from _thread import get_ident
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from gradcli.engine.compile.llvm.emit.definitions import Call, defined, piece
-from gradcli.engine.compile.llvm.emit.libm import address_of
+from gradcli.engine.compile.llvm.emit.definitions import PAIR, Call, both, defined, piece
+from gradcli.engine.compile.llvm.emit.libm import BOTH, address_of
 from gradcli.engine.compile.llvm.emit.scalars import name_of
 from gradcli.engine.compile.llvm.emit.writer import TYPES, Definition, Number, Writer, constant
 from gradcli.engine.compile.scalar.errors import Untranslatable
@@ -62,6 +62,18 @@ class Primitives:
         if known is None:
             known = self._known[key] = self._make(call)
         return known.call(w, call.args)
+
+    def write_both(self, w: Writer, functions: Sequence[str], x: Number) -> list[Number] | None:
+        """Emit two functions of a float, by name, as one call; None if the C library has none."""
+        swapped = tuple(functions) not in BOTH
+        first, second = functions[::-1] if swapped else functions
+        found = both(first, second)
+        if found is None:
+            return None
+        name = self._name(found, f"@{first}_{second}")
+        pair = w.put(f"call {PAIR} {name}(double {x.text})")
+        made = [w.number("float", f"extractvalue {PAIR} {pair}, {k}") for k in range(2)]
+        return made[::-1] if swapped else made
 
     def _make(self, call: Call) -> _Primitive:
         if call.function in (ops.alone.value.number, ops.inner_product.value.number):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
 from gradcli.engine.numerics import ieee
@@ -184,13 +183,24 @@ def fmod(x: Data, y: Data) -> Data:
     return _left_truncated(_counted(x), y)
 
 
-@one_call(lambda: operator.pow)
+def _to_the_power(x: Data, y: Data) -> Data:
+    """Power x ** y of floats. A whole power of a negative number is that of its size, with a sign:
+    NumPy raises negative numbers forty times slower, and with other last digits.
+    """
+    is_whole = type(y) is int or (type(y) is float and y.is_integer())
+    if is_whole and (y > 2 or y < -1) and x.dtype.kind == "f":
+        size = np.absolute(x) ** y
+        return np.copysign(size, x) if y % 2 else size
+    return x**y  # NumPy squares, roots and inverts where a plain exponent says so
+
+
+@one_call(lambda: _to_the_power)
 def power(x: Data, y: Data) -> Data:
     """Power x ** y."""
     if not integral(x, y):
         x, y = alike((x, y))
         try:
-            return x**y  # NumPy squares, roots and inverts where a plain exponent says so
+            return _to_the_power(x, y)
         except ValueError:
             return _raised(x, y)  # its message tells the shapes
     if _all_bools(x, y):

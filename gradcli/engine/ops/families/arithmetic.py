@@ -264,7 +264,8 @@ pow_: Op = elementwise(
     "pow",
     exact=lambda x, exponent: type(exponent) in NUMBERS and exponent == 2,
     args=("input", "exponent"),
-    doc="Power input ** exponent. Its derivatives are exponent input ** (exponent - 1) and "
+    doc="Power input ** exponent. A whole power of a negative input is that of its size, with a "
+    "sign: x and -x have the same digits. Its derivatives are exponent input ** (exponent - 1) and "
     "input ** exponent log(input); both are 0 where both are 0, the second wherever the base is 0 "
     "and the exponent is not negative.",
     source="DLMF 4.2.26; at a base of 0 the value of the power does not depend on the exponent",

@@ -240,4 +240,6 @@ class _Traced(Noted):
         if isinstance(exponent, _Traced) and not exponent.wide:
             for known in (0.0, *BY_EXPONENT):
                 self.w.fail(_is(self.w, exponent.number, known))
+            below = put(self.w, "float_lt", _to_float(self.w, self.number).text, _said(0.0).text)
+            self.w.fail(below)  # a whole power is that of its size
         return self._made([self, self._operand(exponent)], np.power)

@@ -18,6 +18,7 @@ from gradcli.engine.compile.llvm.emit.inner_loops import (
     inner_loop,
     types_of,
 )
+from gradcli.engine.compile.llvm.emit.libm import from_library
 from gradcli.engine.compile.llvm.emit.scalars import put
 from gradcli.engine.compile.llvm.emit.writer import (
     IN_MEMORY,
@@ -164,6 +165,14 @@ def _is(w: Writer, x: Number, known: float) -> str:
     return put(w, "float_eq", _to_float(w, x).text, _said(known).text)
 
 
+def _is_negative_to_a_whole(w: Writer, x: Number, exponent: Number) -> str:
+    """Emit a test for the powers that are those of a size, with a sign."""
+    below = put(w, "float_lt", _to_float(w, x).text, _said(0.0).text)
+    power = _to_float(w, exponent).text
+    whole = put(w, "float_eq", power, w.put(from_library("trunc", [power])))
+    return put(w, "bool_and", below, whole)
+
+
 def _said(x: Any) -> Number:
     found = x if isinstance(x, Number) else constant(x)
     if found is None or found.type not in DTYPES:
@@ -240,6 +249,5 @@ class _Traced(Noted):
         if isinstance(exponent, _Traced) and not exponent.wide:
             for known in (0.0, *BY_EXPONENT):
                 self.w.fail(_is(self.w, exponent.number, known))
-            below = put(self.w, "float_lt", _to_float(self.w, self.number).text, _said(0.0).text)
-            self.w.fail(below)  # a whole power is that of its size
+            self.w.fail(_is_negative_to_a_whole(self.w, self.number, exponent.number))
         return self._made([self, self._operand(exponent)], np.power)

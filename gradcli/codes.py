@@ -272,6 +272,24 @@ GROUPS = {
             "commands take any value and warn once.",
         ),
         (
+            "ambiguous-name",
+            "a name that is a column of the data and something else (4; 2 in an option; a note if "
+            "only a built-in has it)",
+            "In a fit each name means one thing: a parameter, a column or a constant. `--map "
+            "other=name` gives a column another name.",
+        ),
+        (
+            "nothing-to-fit",
+            "no parameter to estimate (2)",
+            "`gradcli fit` estimates the params of a program. In a program without declarations "
+            "these are the free names that have a value, as in `a=2 k=0.1`.",
+        ),
+        (
+            "too-few-records",
+            "fewer records than parameters",
+            "So few records fit any values. Hold parameters with `--fix`, or use a smaller model.",
+        ),
+        (
             "unused-uncertainty",
             "a value with an uncertainty that is not used: a warning",
             "`x=20+/-0.2` is 20 with an uncertainty of 0.2. This command takes the 20.",
@@ -383,8 +401,9 @@ GROUPS = {
             "a package for an operation, a picture or a file is not installed (status 2 for a "
             "picture or a file to write, 4 for a file to read)",
             "`pip install 'gradcli[special]'` installs SciPy for some special functions, `pip "
-            "install 'gradcli[plot]'` the packages with which `gradcli plot` draws, and `pip "
-            "install 'gradcli[fast]'` pyarrow for Parquet and Arrow files.",
+            "install 'gradcli[fit]'` the same for `gradcli fit`, `pip install 'gradcli[plot]'` "
+            "the packages with which `gradcli plot` draws, and `pip install 'gradcli[fast]'` "
+            "pyarrow for Parquet and Arrow files.",
         ),
         (
             "plots-left-out",
@@ -398,6 +417,36 @@ GROUPS = {
             "`^` with an int that looks like a power: a warning",
             "`^` is Python's exclusive or: `3 ^ 2` is 1. A power is `3 ** 2`. Write the int in "
             "hex, as in `flags ^ 0x2`, if bits are meant.",
+        ),
+        (
+            "non-finite-start",
+            "a model that is not finite where a fit begins",
+            "A fit has to begin where the model and its derivatives are finite at each record. "
+            "Give other starts, or let `--starts 20` look for some.",
+        ),
+        (
+            "not-converged",
+            "a fit whose search ended before the least sum: a warning (status 1)",
+            "The estimates are the best that were met. The message has the reason. Try other "
+            "starts, `--starts 20`, bounds, or more `--max-evaluations`.",
+        ),
+        (
+            "not-told",
+            "parameters of a fit that the data do not tell: a warning (status 1)",
+            "Some change of these parameters leaves the model as it is at all records, as of `a` "
+            "and `b` in `a * b * x`. Hold one of them, or write the model with fewer.",
+        ),
+        (
+            "at-bound",
+            "a parameter of a fit that ended at its bound: a warning",
+            "The sum would be smaller beyond the bound. The parameter has no standard error, and "
+            "the errors of others are those with it held.",
+        ),
+        (
+            "no-profile-end",
+            "an interval of `--profile` without an end: a warning",
+            "The least sum of squares with the parameter held does not rise by enough on that "
+            "side, or the refits fail. The end is empty, null in JSON.",
         ),
         (
             "no-return",

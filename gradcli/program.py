@@ -20,13 +20,14 @@ from gradcli.grammar.syntax.parser import parse, parse_expression
 from gradcli.grammar.syntax.text import decode
 from gradcli.ir import program as ir
 from gradcli.limits import Limits
-from gradcli.questions.asked.request import Options
+from gradcli.questions.asked.request import Options, given_values
 from gradcli.questions.program import Program
 from gradcli.results import CheckResult, Declared, Operation
 from gradcli.source import Source
 
 if TYPE_CHECKING:
     from gradcli.questions.coded.compiled import Many
+    from gradcli.views import FitResult
 
 __all__ = [
     "Given",
@@ -168,6 +169,40 @@ def _declarations(module: ast.Module, source: Source) -> Iterator[Declared]:
             type = None if s.type is None else (s.type.kind, s.type.sizes)
             has_default = s.default is not None
             yield declared(source, s.span, s.name, s.kind, type, has_default=has_default)
+
+
+def fit(
+    program: Program,
+    table: Any = None,
+    inputs: Mapping[str, Any] | None = None,
+    *,
+    options: Options | None = None,
+    **asked: Any,
+) -> FitResult:
+    """The parameters with which a program agrees with data.
+
+    Args:
+        program: The program.
+        table: The data, as `Program.rows` takes them, or an object with `names` and `read`; None if
+            the inputs have them.
+        inputs: Values by name: starts of parameters, and constants.
+        options: How to run.
+        **asked: The fields of `questions.fitting.asked.Asked`, such as `observed=["y"]`.
+
+    Raises:
+        GradError: If it cannot be made.
+    """
+    from gradcli.questions.fitting.asked import Asked
+    from gradcli.questions.fitting.tables import opened
+
+    given, settings = given_values(inputs, {}), options or Options()
+    found = None if table is None else opened(table)
+    return program.fit(found, given, Asked(**asked), _expression, settings)
+
+
+def _expression(text: str, flag: str) -> Program:
+    """The program of an expression over the columns of a table."""
+    return load_source(Source(f"<{flag}>", text), frozenset())
 
 
 def operations() -> tuple[Operation, ...]:

@@ -1,5 +1,5 @@
-"""Results of `gradcli trace` and `plot`: plain, frozen data, apart from the results that short
-commands import.
+"""Results of `gradcli trace`, `plot` and `fit`: plain, frozen data, apart from the results that
+short commands import.
 """
 
 from __future__ import annotations
@@ -94,3 +94,83 @@ class PlotResult(Shown):
     points: tuple[float, ...]
     curves: tuple[Curve, ...]
     warnings: tuple[Diagnostic, ...]
+
+
+class Estimate(Result):
+    """A number that a fit has estimated or held.
+
+    Fields:
+        name: `a`, or `b[0]` for an element.
+        value: Its value.
+        error: Its standard error; None if it has none.
+        lower, upper: The ends of its interval; None where there is none.
+        start: Where the search began.
+        state: "held", "at lower bound", "at upper bound", "not told" (by the data), or "".
+        chance: The probability that an estimate of nothing is as many errors from zero; None
+            without an error.
+    """
+
+    name: str
+    value: float
+    error: float | None
+    lower: float | None
+    upper: float | None
+    start: float
+    state: str
+    chance: float | None
+
+
+class FitResult(Shown):
+    """The result of `gradcli fit`.
+
+    Fields:
+        data: The columns that the program takes.
+        observed: The expressions that its results are compared with.
+        values, error: The parameters and their standard errors, in their shapes.
+        interval: Their intervals, with an axis of two behind.
+        covariance: By two names of numbers, such as `a` and `b[0]`; without those that have none.
+        estimates: The same numbers one by one.
+        level: The level of the intervals.
+        records: How many records count.
+        left_out: How many were left out.
+        dof: Degrees of freedom; None for a likelihood.
+        figures: `residual_standard_error` or `chi_squared`, `rss`, `r_squared`, `log_likelihood`,
+            `aic` and `bic`, as far as they have a meaning.
+        errors_from: "jacobian", "hessian", "sandwich".
+        condition: The condition of the scaled Jacobian.
+        loss, loss_scale: The loss, and its scale if it is not linear.
+        starts: How many starts have reached the best, and how many were tried; None for one.
+        converged: True if this is a minimum.
+        reason: Why the search ended.
+        evaluations: How often the model was evaluated.
+        warnings: The warnings.
+    """
+
+    view = "fit"
+    data: tuple[str, ...]
+    observed: tuple[str, ...]
+    values: dict[str, Value]
+    error: dict[str, Value]
+    interval: dict[str, Value]
+    covariance: dict[str, dict[str, float]]
+    estimates: tuple[Estimate, ...]
+    level: float
+    records: int
+    left_out: int
+    dof: int | None
+    figures: dict[str, float]
+    errors_from: str
+    condition: float
+    loss: str
+    loss_scale: float | None
+    starts: tuple[int, int] | None
+    converged: bool
+    reason: str
+    evaluations: int
+    warnings: tuple[Diagnostic, ...]
+
+    @property
+    def right(self) -> bool:
+        """True if the search has converged and the data tell all parameters."""
+        untold = any(e.state == "not told" for e in self.estimates)
+        return self.converged and not untold

@@ -24,6 +24,7 @@ COMMANDS = {
     "graph": ["graph", "-e", "x ** 2", "x=2"],
     "trace": ["trace", "-e", "x ** 2", "x=2"],
     "plot": ["plot", "-e", "abs(x)", "--over", "x=-1:1:3"],
+    "fit": ["fit", "a * x", "a=1", "--rows", "samples/rat43.csv", "--observed", "y"],
     "ops": ["ops"],
 }
 

@@ -27,6 +27,7 @@ _MODULES = {
     "graph": "gradcli.cli.commands.graph",
     "trace": "gradcli.cli.commands.trace",
     "plot": "gradcli.cli.commands.plot",
+    "fit": "gradcli.cli.commands.fit",
     "ops": "gradcli.cli.commands.ops",
     "explain": "gradcli.cli.commands.explain",
     "samples": "gradcli.cli.commands.samples",

@@ -22,6 +22,7 @@ COMMANDS = {
     **dict.fromkeys(("example", "examples", "sample", "ls", "init", "new", "demo"), "samples"),
     **dict.fromkeys(("man", "doc", "docs", "manual", "usage", "info"), "help"),
     **dict.fromkeys(("error", "errors", "codes", "why"), "explain"),
+    **dict.fromkeys(("train", "learn", "regress", "regression", "nls"), "fit"),
     **dict.fromkeys(("completions", "autocomplete"), "completion"),
 }
 """Commands that are meant by a name."""
@@ -29,7 +30,7 @@ COMMANDS = {
 INSTEAD = {
     "version": "`gradcli --version` prints the version",
     **dict.fromkeys(
-        ("fit", "train", "optimize", "minimize", "learn"),
+        ("optimize", "minimize"),
         "a program fits by itself, in a loop: `gradcli samples descent` shows one",
     ),
     **dict.fromkeys(

@@ -32,8 +32,10 @@ from gradcli.source import Source
 
 if TYPE_CHECKING:
     from gradcli.questions.coded.compiled import Many
+    from gradcli.questions.fitting.asked import Asked as FitAsked
+    from gradcli.questions.fitting.asked import Table
     from gradcli.questions.function import Function
-    from gradcli.views import PlotResult, TraceResult
+    from gradcli.views import FitResult, PlotResult, TraceResult
 
 Answer = TypeVar("Answer")
 Result = TypeVar("Result", bound=Shown)
@@ -362,6 +364,35 @@ class Program:
         loaded = self._loaded
         found = plot(self, given, over, at, names, asked, loaded.source, loaded.program)
         return self._shown(found, given)
+
+    def fit(
+        self,
+        table: Table | None,
+        given: Mapping[str, Given],
+        asked: FitAsked,
+        parse: Callable[[str, str], Program],
+        options: Options,
+    ) -> FitResult:
+        """The parameters with which the program agrees with data.
+
+        Args:
+            table: The data; None if the inputs have them.
+            given: Values by name: starts of parameters, and constants.
+            asked: What is asked.
+            parse: Makes the program of an expression over the columns, given its option.
+            options: How to run.
+
+        Raises:
+            GradError: If it cannot be made.
+        """
+        from gradcli.questions.fitting.fit import fit
+
+        ops = self._loaded.program
+
+        def answer() -> FitResult:
+            return fit(self, ops, table, given, asked, parse, options)
+
+        return self._shown(self.within(options, answer), given)
 
     def gradcheck(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gradcli.engine.values.data import Data, np
@@ -186,9 +186,19 @@ def _floats(column: Any) -> Data | None:
 # kinds of tables --------------------------------------------------------------------------------
 
 
-def _opened(
-    table: Any, wanted: Collection[str]
-) -> tuple[Columns, Callable[[dict[str, Data]], Any]]:
+class _Every:
+    """All names."""
+
+    def __contains__(self, name: object) -> bool:
+        return True
+
+
+def columns_of(table: Any) -> Columns:
+    """All columns of a table. Errors as of `answered`."""
+    return _opened(table, _Every())[0]
+
+
+def _opened(table: Any, wanted: Container[str]) -> tuple[Columns, Callable[[dict[str, Data]], Any]]:
     """The columns of a table that are wanted, and the function that makes one of its kind."""
     if isinstance(table, (str, os.PathLike)):
         return _of_file(os.fspath(table), wanted), dict
@@ -213,7 +223,7 @@ def _column(values: Any) -> Any:
     return found if found.ndim else found.reshape(1)
 
 
-def _of_file(name: str, wanted: Collection[str]) -> Columns:
+def _of_file(name: str, wanted: Container[str]) -> Columns:
     from gradcli.formats.readers.read import read_bytes, values_of
 
     values = values_of(name, read_bytes(name))

@@ -11,7 +11,7 @@ from gradcli.results import Findings, Graph, GraphResult, Look, Operations, RunR
 
 if TYPE_CHECKING:
     from gradcli.render.graphs.picture import Picture
-    from gradcli.views import PlotResult, TraceResult
+    from gradcli.views import FitResult, PlotResult, TraceResult
 
 Drawn: TypeAlias = "list[Line] | str | bytes"
 """Lines that may be coloured, or the content of a file."""
@@ -155,6 +155,12 @@ def _findings(result: Findings, look: Look) -> list[Line]:
     return lines
 
 
+def _fit_page(result: FitResult, look: Look) -> str:
+    from gradcli.render.models.report import fit_page
+
+    return fit_page(result, precision=look.precision)
+
+
 LOOKS: dict[tuple[str, str], Callable[[Any, Look], Drawn]] = {
     ("run", "human"): _view("values", "run_view", "precision", "width"),
     ("names", "human"): _view("values", "binding_table", "precision", "width"),
@@ -173,5 +179,7 @@ LOOKS: dict[tuple[str, str], Callable[[Any, Look], Drawn]] = {
     ("curves", "human"): _view("plot", "plot_view", "width"),
     **{("curves", form): _figure(form) for form in ("svg", "png", "pdf")},
     ("operations", "human"): _operations,
+    ("fit", "human"): _view("models.report", "fit_view", "precision", "width", "verbose"),
+    ("fit", "md"): _fit_page,
 }
 """The function that draws each view in each form."""

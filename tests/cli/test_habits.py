@@ -10,7 +10,6 @@ from gradcli.cli.app import build, commands
 
 TYPED = {
     "version": "`gradcli --version` prints the version",
-    "fit f.grad": "a program fits by itself, in a loop: `gradcli samples descent` shows one",
     "minimize f.grad": "a program fits by itself, in a loop: `gradcli samples descent` shows one",
     "root f.grad": "a program solves an equation in a loop: `gradcli samples newton` shows one",
     "propagate f.grad": (

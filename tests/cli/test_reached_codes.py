@@ -29,6 +29,9 @@ f().variable
 """
 SWITCHED = "x = tensor(1.0, requires_grad=True)\ny = x * 2\ny.requires_grad = False"
 
+FLAT = "param k = 1.0\ninput x\na * (1 - exp(-k * x))"
+FIT = ["fit", "--rows", "d.csv", "--observed", "y"]
+
 REACHED = {
     "bitwise-power": ["run", "-e", "x = 3\nx ^ 2"],
     "branch-on-input": ["check", "-e", "input x = 1.0\ny = 0\nif x > 0: y = x\ny"],
@@ -47,6 +50,14 @@ REACHED = {
     "not-a-leaf": ["run", "-e", SWITCHED],
     "not-compilable": ["run", "-e", "gradcheck(sin, (x,))", "x=1.0", "--compile", "always"],
     "nothing-recorded": ["graph", "-e", "input x = 1.0\nx.detach()"],
+    "ambiguous-name": [*FIT, "-e", "param x\ninput y\nx * y"],
+    "at-bound": [*FIT, "-e", "param a: float in [0, 1] = 0.5", "-e", "input x\na * x"],
+    "no-profile-end": [*FIT, "-e", "param a = 1.0", "-e", FLAT, "--profile"],
+    "non-finite-start": [*FIT, "-e", "param a = -1.0", "-e", "input x\nlog(a * x)"],
+    "not-converged": [*FIT, "-e", "param a = 9.0\ninput x\nexp(a*x)", "--max-evaluations", "2"],
+    "not-told": [*FIT, "-e", "param a = 1.0\nparam b = 1.0\ninput x\na * b * x"],
+    "nothing-to-fit": [*FIT, "-e", "input x\nx"],
+    "too-few-records": [*FIT, "-e", "param a: float[9] = zeros(9)\ninput x\na.sum() * x"],
     "outside-bounds": ["run", "-e", "param k: float in [0, 10] = 0.1", "-e", "k", "k=20"],
     "overlapping-memory": ["run", "-e", "x = ones(1).expand(3)\nx += 1"],
     "plots-left-out": ["run", "-e", "import matplotlib.pyplot as plt", "-e", "plt.plot([1])"],
@@ -72,6 +83,7 @@ ELSEWHERE = {
 @pytest.mark.parametrize("code", REACHED)
 def test_a_code_is_reached(code, cli, tmp_path, monkeypatch):
     (tmp_path / "p.csv").write_text("x\n1\n")
+    (tmp_path / "d.csv").write_text("x,y\n1,2\n2,4.1\n3,5.8\n")
     monkeypatch.chdir(tmp_path)
     _, out, err = cli(*REACHED[code])
     assert f"[{code}]" in out + err, out + err

@@ -214,6 +214,39 @@ class Line:
         help="Take these top-level names as results; repeatable.",
         autocompletion=completed("names"),
     )
+    observed: list[str] | None = option(
+        metavar="EXPR,..",
+        help="What the results are compared with, over the columns: y, or 'log(y)'.",
+    )
+    fix: list[str] | None = option(
+        metavar="NAME[=VALUE]", help="Hold a parameter, at its start or at VALUE; repeatable."
+    )
+    bounds: list[str] | None = option(
+        metavar="NAME=LOW:HIGH", help="Bounds of a parameter; repeatable, an empty end is none."
+    )
+    sigma: str | None = option(
+        metavar="EXPR", help="Known standard deviations, a column or a number."
+    )
+    weights: str | None = option(metavar="EXPR", help="What multiplies each square, a column.")
+    scale_errors: bool = flag("--scale-errors", help="Scale --sigma by the residuals.")
+    loss: Literal["linear", "soft-l1", "huber", "cauchy", "arctan"] = option(
+        default="linear",
+        metavar="LOSS",
+        help="linear (squares), or soft-l1, huber, cauchy, arctan against outliers.",
+    )
+    loss_scale: str | None = option(
+        metavar="X", help="The residual where --loss bends (1.345 deviations)."
+    )
+    likelihood: bool = flag("--nll", help="The result is a negative log likelihood.")
+    exact_hessian: bool = flag("--hessian", help="Errors from all second derivatives.")
+    starts: int = option(
+        default=1, min=1, max=1_000_000, metavar="N", help="Try N starts and take the best (1)."
+    )
+    level: str | None = option(metavar="P", help="The level of intervals (0.95).")
+    profile: bool = flag("--profile", help="Intervals by refits with one parameter held.")
+    most_evaluations: int | None = option(
+        "--max-evaluations", min=1, metavar="N", help="Most evaluations of a search (200 (p + 1))."
+    )
     order: int = option(
         default=1, min=1, max=2, metavar="N", help="Highest order of derivatives to check (1)."
     )

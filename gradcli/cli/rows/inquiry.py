@@ -24,7 +24,7 @@ from gradcli.machine import free
 
 if TYPE_CHECKING:
     from gradcli.cli.line.records import Batch
-    from gradcli.program import Options
+    from gradcli.program import Given, Options
     from gradcli.results import Look
 
 
@@ -92,6 +92,10 @@ class Inquiry:
         _check_room(self._line, target, self.records)
         if self.records is None:
             self.target = target
+
+    def settle_alone(self) -> None:
+        """Decide the form of a single answer to all rows."""
+        self.target = decided(self.target, self._line.forms)
 
     @property
     def row_target(self) -> Target:
@@ -205,7 +209,10 @@ class Inquiry:
         return Query(self.program, "several", {"question": name, "of": of, **asked})
 
     def found(
-        self, query: Query, settings: Options, finished: Callable[[Any], Any] = _as_it_is
+        self,
+        query: Callable[[Mapping[str, Given], Options], Any],
+        settings: Options,
+        finished: Callable[[Any], Any] = _as_it_is,
     ) -> tuple[Any, str | bytes]:
         """The answer at the inputs and its output, both made within the limits. `finished` turns
         the answer into the result that is shown.

@@ -22,6 +22,7 @@ TOPICS = {
     "codes": ("commands", "Codes"),
     "errors": ("errors", None),
     "kinks": ("kinks", None),
+    "models": ("models", None),
     "lessons": ("lessons", None),
     "pipelines": ("pipelines", None),
     "python": ("python", None),

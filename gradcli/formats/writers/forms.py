@@ -207,6 +207,7 @@ VIEWS = {
         View("graph", (*_GRAPHS, "json"), _GRAPHS, ("graph", "GraphParts")),
         View("trace", _TRACES, _HUMAN, ("trace", "TraceParts")),
         View("curves", (*_RESULTS, *_PICTURES), (*_HUMAN, *_PICTURES), ("plot", "CurvesParts")),
+        View("fit", _RESULTS, ("human", "md"), ("fit", "FitParts")),
         View("operations", _LISTS, _HUMAN, ("operations", "OperationsParts")),
     )
 }

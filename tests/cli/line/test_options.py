@@ -77,6 +77,8 @@ NUMBERS = {  # what an option is without a value, the least that it takes and th
     "jobs": (1, 1, 256),
     "nodes": (500, 1, None),
     "depth": (None, 0, None),
+    "starts": (1, 1, 1_000_000),
+    "most_evaluations": (None, 1, None),
     "unfold": (0, 0, None),
     "order": (1, 1, 2),
     "precision": (6, 1, 17),

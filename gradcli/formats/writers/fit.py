@@ -1,0 +1,63 @@
+"""Results of `fit` for pipes: `estimate.a`, `error.a`, figures; CSV, JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from gradcli.formats.texts.json_text import array, fields_json, json_object, warning_json
+from gradcli.formats.texts.literal import literal, quote
+from gradcli.formats.writers.forms import ValueParts
+from gradcli.results import Value
+from gradcli.views import FitResult
+
+
+class FitParts(ValueParts):
+    """The estimates and what is known of them."""
+
+    result: FitResult
+
+    def fields(self) -> dict[str, Value]:
+        result = self.result
+        found: dict[str, Value] = {f"estimate.{n}": v for n, v in result.values.items()}
+        found |= {f"error.{n}": v for n, v in result.error.items()}
+        for side, name in enumerate(("lower", "upper")):
+            ends = {n: _side(v, side) for n, v in result.interval.items()}
+            found |= {f"{name}.{n}": v for n, v in ends.items()}
+        found |= {"records": result.records, "dof": result.dof}
+        found |= result.figures
+        return {**found, "converged": result.converged}
+
+    def found(self) -> Mapping[str, Value]:
+        return self.result.values
+
+    def numbers(self) -> Iterable[Value]:
+        return self.result.values.values()
+
+    def json(self) -> dict[str, str]:
+        result = self.result
+        plain = ("data", "observed", "values", "error", "interval", "covariance")
+        told = ("level", "records", "left_out", "dof")
+        figures = {n: literal(v, json=True) for n, v in result.figures.items()}
+        loss = {"loss": literal(result.loss), "loss_scale": literal(result.loss_scale, json=True)}
+        starts = {}
+        if result.starts is not None:
+            reached, tried = result.starts
+            starts = {"starts": json_object({"reached": str(reached), "tried": str(tried)})}
+        return {
+            "schema": quote("gradcli.fit/1"),
+            **fields_json(result, (*plain, *told)),
+            **figures,
+            **fields_json(result, ("errors_from", "condition")),
+            **loss,
+            **starts,
+            **fields_json(result, ("converged", "reason", "evaluations")),
+            "warnings": array(map(warning_json, result.warnings)),
+        }
+
+
+def _side(interval: Any, side: int) -> Any:
+    """One end of an interval, or of each of an array of them."""
+    if isinstance(interval[0], list):
+        return [_side(part, side) for part in interval]
+    return interval[side]

@@ -1,0 +1,69 @@
+"""Quantiles, and figures that compare models.
+
+Source of the criteria: R's `logLik.nls` and `AIC`, which count the variance as a parameter.
+"""
+
+from __future__ import annotations
+
+from math import inf, log, nan, pi
+from typing import Any
+
+import numpy as np
+
+from gradcli.models.triangle import Array
+
+
+def quantile(level: float, dof: float) -> float:
+    """The half-width of an interval in standard errors: Student's t, or the normal's for infinitely
+    many degrees of freedom.
+    """
+    special = _special()
+    tail = 0.5 * (1.0 + level)
+    if dof <= 0:
+        return nan
+    return float(special.ndtri(tail) if dof == inf else special.stdtrit(dof, tail))
+
+
+def two_sided(ratio: float, dof: float) -> float:
+    """The probability that an estimate of nothing is as many errors from zero."""
+    special = _special()
+    if dof <= 0:
+        return nan
+    size = -abs(ratio)
+    return 2.0 * float(special.ndtr(size) if dof == inf else special.stdtr(dof, size))
+
+
+def beyond_f(ratio: float, more: float, dof: float) -> float:
+    """The probability of a larger F."""
+    return float(_special().fdtrc(more, dof, ratio))
+
+
+def beyond_chi(squares: float, dof: float) -> float:
+    """The probability of a larger chi squared."""
+    return float(_special().chdtrc(dof, squares))
+
+
+def _special() -> Any:
+    from scipy import special  # type: ignore[import-untyped]
+
+    return special
+
+
+def minus_two_log(squares: float, weights: Array | None, count: int) -> float:
+    """-2 log L of normal residuals whose variance is RSS/n over the weights."""
+    if squares <= 0.0:
+        return -inf
+    weighed = 0.0 if weights is None else float(np.sum(np.log(weights)))
+    return count * (log(2.0 * pi) + 1.0 + log(squares / count)) - weighed
+
+
+def minus_two_log_known(squares: float, sigma: Array) -> float:
+    """-2 log L of normal residuals whose deviations are known."""
+    return len(sigma) * log(2.0 * pi) + 2.0 * float(np.sum(np.log(sigma))) + squares
+
+
+def explained(squares: float, observed: Array, weights: Array) -> float:
+    """R squared: the part of the weighed variance about the mean that a model explains."""
+    mean = float(np.average(observed, weights=weights))
+    whole = float(np.sum(weights * (observed - mean) ** 2))
+    return 1.0 - squares / whole if whole > 0.0 else nan

@@ -1,0 +1,49 @@
+"""Tables of arrays as the data of a fit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gradcli.engine.values.data import np
+from gradcli.errors import Diagnostic, InputError
+from gradcli.formats.readers.whole_table import Whole
+from gradcli.questions.fitting.asked import Table
+from gradcli.questions.table import columns_of
+
+
+class _Arrays:
+    """A table whose columns are there."""
+
+    def __init__(self, columns: Mapping[str, Any]) -> None:
+        self.name = "the table"
+        self.names: Sequence[str] = [*columns]
+        self._columns = columns
+
+    def read(self, names: Sequence[str]) -> Whole:
+        """The records with these columns.
+
+        Raises:
+            InputError: If they differ in length, or a number is not finite.
+        """
+        found = {name: np.asarray(self._columns[name], np.float64) for name in names}
+        counts = {name: len(column) for name, column in found.items()}
+        if len({*counts.values()}) > 1:
+            said = ", ".join(f"{name} {count}" for name, count in counts.items())
+            text = f"the columns differ in length: {said}"
+            raise InputError(Diagnostic("shape-mismatch", text))
+        for name, column in found.items():
+            if not np.isfinite(column).all():
+                place = int(np.argmin(np.isfinite(column.reshape(len(column), -1)).all(axis=1)))
+                text = f"`{name}` is not finite in row {place}, counted from 0"
+                raise InputError(Diagnostic("bad-input", text))
+        count = next(iter(counts.values()), 0)
+        return Whole(self.name, found, {}, np.arange(count), [])
+
+
+def opened(table: Any) -> Table:
+    """The data of a fit from a table of any kind that `Program.rows` takes."""
+    if hasattr(table, "names") and hasattr(table, "read"):
+        found: Table = table
+        return found
+    return _Arrays(columns_of(table))

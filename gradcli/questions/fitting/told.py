@@ -1,0 +1,276 @@
+"""The result of a fit from the end of its search: errors, intervals and figures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import inf, isfinite, isnan, nan, sqrt
+from typing import TYPE_CHECKING, Any
+
+from gradcli.engine.values.data import Data, np
+from gradcli.errors import Diagnostic, listed
+from gradcli.questions.fitting.asked import Asked
+from gradcli.questions.fitting.data import Observed
+from gradcli.questions.fitting.model import Layout, Model
+from gradcli.questions.fitting.problem import Found
+from gradcli.questions.fitting.roles import Roles
+from gradcli.questions.fitting.starts import Best
+from gradcli.record import Record
+from gradcli.views import Estimate, FitResult
+
+if TYPE_CHECKING:
+    from gradcli.formats.readers.whole_table import Whole
+
+UNTOLD = "not told"
+
+
+class Ended(Record):
+    """The end of a fit, with all that belongs to it.
+
+    Fields:
+        best: The best search.
+        layout: The estimated parameters.
+        start: Where they began.
+        held: The values of the other parameters.
+        roles, asked, data, observed, models: What was fitted.
+    """
+
+    __slots__ = (
+        *("best", "layout", "start", "held", "roles", "asked", "data", "observed", "models"),
+    )
+    best: Best
+    layout: Layout
+    start: Data
+    held: Mapping[str, Any]
+    roles: Roles
+    asked: Asked
+    data: Whole
+    observed: Observed
+    models: list[Model]
+
+
+def told(ended: Ended) -> FitResult:
+    """The result of a fit."""
+    found, layout, asked = ended.best.found, ended.layout, ended.asked
+    variances = np.where(found.moved & ~found.untold, np.diag(found.covariance), nan)
+    errors = np.sqrt(np.where(variances >= 0.0, variances, nan))
+    lower, upper, missed = _ends(ended, errors)
+    states = _states(found, ended)
+    has_error = np.isfinite(errors)
+    covariance = {
+        a: {b: float(found.covariance[i, j]) for j, b in enumerate(layout.labels) if has_error[j]}
+        for i, a in enumerate(layout.labels)
+        if has_error[i]
+    }
+    values = {**layout.values(found.point), **{n: v.tolist() for n, v in ended.held.items()}}
+    order = [*layout.names, *ended.held]
+    both = np.stack([lower, upper], -1)
+    return FitResult(
+        data=tuple(ended.roles.data),
+        observed=tuple(asked.observed),
+        values={name: values[name] for name in order},
+        error=_by_name(layout, errors),
+        interval=_by_name(layout, both),
+        covariance=covariance,
+        estimates=(*_estimates(ended, errors, lower, upper, states), *_held(ended.held)),
+        level=asked.level,
+        records=_count(ended),
+        left_out=len(ended.data.left),
+        dof=_dof(found, asked),
+        figures=_figures(ended),
+        errors_from=found.errors_from,
+        condition=found.condition,
+        loss=asked.loss,
+        loss_scale=found.loss_scale,
+        starts=(ended.best.reached, ended.best.tried) if ended.best.tried > 1 else None,
+        converged=found.converged and not ended.best.is_stopped,
+        reason="interrupted" if ended.best.is_stopped else found.reason,
+        evaluations=found.evaluations,
+        warnings=(*ended.roles.notes, *_warnings(ended, states, missed)),
+    )
+
+
+def _dof(found: Found, asked: Asked) -> int | None:
+    """The degrees of freedom of a sum of squares, n - p."""
+    return None if asked.likelihood else found.count - int(np.count_nonzero(found.moved))
+
+
+def _count(ended: Ended) -> int:
+    """How many records count."""
+    weights = ended.observed.weights
+    if ended.observed.values:
+        count = len(ended.observed.values[0])
+        return count if weights is None else int(np.count_nonzero(weights > 0.0))
+    return ended.best.found.count if not ended.roles.data else ended.data.count
+
+
+def _by_name(layout: Layout, numbers: Data) -> dict[str, Any]:
+    """Numbers by parameter, in its shape and their own behind; None for those that there are
+    not.
+    """
+    found: dict[str, Any] = {}
+    at = 0
+    for name, shape in layout.shapes.items():
+        size = int(np.prod(shape))
+        part = numbers[at : at + size].reshape((*shape, *numbers.shape[1:]))
+        found[name] = _plain(part.tolist())
+        at += size
+    return found
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    return None if isnan(value) else value
+
+
+def _number(x: float) -> float | None:
+    return float(x) if isfinite(x) else None
+
+
+def _estimates(
+    ended: Ended, errors: Data, lower: Data, upper: Data, states: list[str]
+) -> list[Estimate]:
+    from gradcli.models.statistics import two_sided
+
+    found = ended.best.found
+    several = zip(
+        *(ended.layout.labels, found.point.tolist(), errors.tolist(), lower.tolist()),
+        *(upper.tolist(), ended.start.tolist(), states),
+        strict=True,
+    )
+    return [
+        Estimate(
+            *(name, x, _number(error), _number(low), _number(high), start, state),
+            _number(two_sided(x / error, found.dof)) if error > 0.0 else None,
+        )
+        for name, x, error, low, high, start, state in several
+    ]
+
+
+def _held(held: Mapping[str, Any]) -> list[Estimate]:
+    layout = Layout({name: value.shape for name, value in held.items()})
+    if not held:
+        return []
+    pairs = zip(layout.labels, layout.joined(held).tolist(), strict=True)
+    return [Estimate(name, x, None, None, None, x, "held", None) for name, x in pairs]
+
+
+def _states(found: Found, ended: Ended) -> list[str]:
+    """What hinders the numbers of a point from having an error."""
+    problem = ended.best.problem
+    states = []
+    for k in range(len(found.point)):
+        if not found.moved[k]:
+            is_low = found.point[k] <= problem.lower[k]
+            states.append(f"at {'lower' if is_low else 'upper'} bound")
+        else:
+            states.append(UNTOLD if found.untold[k] else "")
+    return states
+
+
+def _ends(ended: Ended, errors: Data) -> tuple[Data, Data, list[str]]:
+    """The ends of the intervals, nan for those that there are not; and the names whose profile has
+    no end.
+    """
+    from gradcli.models.statistics import quantile
+
+    found, asked = ended.best.found, ended.asked
+    half = quantile(asked.level, found.dof) * errors
+    lower, upper = found.point - half, found.point + half
+    if not asked.profile or ended.best.is_stopped:
+        return lower, upper, []
+    from gradcli.models.profile import end
+
+    problem = ended.best.problem
+    rise = quantile(asked.level, found.dof) ** 2 * found.factor
+    missed = []
+    for k, label in enumerate(ended.layout.labels):
+        for side, ends in ((-1.0, lower), (1.0, upper)):
+            if not isfinite(half[k]):
+                continue
+            limit = (problem.lower if side < 0 else problem.upper)[k]
+            at = end(
+                *(problem.refit, found.point, k, side * float(half[k]), rise, found.cost),
+                float(limit),
+            )
+            ends[k] = nan if at is None else at
+            if at is None:
+                missed.append(f"the {'lower' if side < 0 else 'upper'} end of `{label}`")
+    return lower, upper, missed
+
+
+def _figures(ended: Ended) -> dict[str, float]:
+    """The figures that compare fits."""
+    from gradcli.models.statistics import explained, minus_two_log, minus_two_log_known
+
+    found, asked, observed = ended.best.found, ended.asked, ended.observed
+    estimated = int(np.count_nonzero(found.moved))
+    if asked.likelihood:
+        criteria = _criteria(found.cost, estimated, max(ended.data.count, 1))
+        return {"log_likelihood": -0.5 * found.cost, **criteria}
+    count, dof = found.count, found.count - estimated
+    told: dict[str, float] = {}
+    if asked.sigma is not None:
+        told["chi_squared"] = found.squares
+    if dof > 0:
+        told["residual_standard_error"] = sqrt(found.squares / dof)
+    told["rss"] = found.squares
+    if not observed.values or asked.loss != "linear":
+        return told
+    weights = observed.scales() ** 2
+    used = weights > 0.0
+    y = np.concatenate([values[used] for values in observed.values])
+    w = np.concatenate([weights[used]] * len(observed.values))
+    told["r_squared"] = explained(found.squares, y, w)
+    if asked.sigma is not None and observed.sigma is not None and not asked.scale_errors:
+        sigma = np.concatenate([observed.sigma] * len(observed.values))
+        least, own = minus_two_log_known(found.squares, sigma), 0
+    else:
+        least, own = minus_two_log(found.squares, w, count), 1
+    return {
+        **told,
+        "log_likelihood": -0.5 * least,
+        **_criteria(least, estimated + own, count),
+    }
+
+
+def _criteria(least: float, parameters: int, count: int) -> dict[str, float]:
+    """AIC and BIC."""
+    from math import log
+
+    if least == -inf:
+        return {}
+    return {"aic": least + 2.0 * parameters, "bic": least + log(count) * parameters}
+
+
+def _warnings(ended: Ended, states: list[str], missed: list[str]) -> list[Diagnostic]:
+    """What a reader of the result should know."""
+    said: list[Diagnostic] = []
+    left, found = ended.data.left, ended.best.found
+    if left:
+        line, reason = left[0]
+        count = len(left) + ended.data.count
+        text = f"{len(left):,} of {count:,} rows left out, the first at line {line}"
+        said.append(Diagnostic("rows-left-out", text, notes=(reason.message,)))
+    untold = [n for n, s in zip(ended.layout.labels, states, strict=True) if s == UNTOLD]
+    if untold:
+        help = "hold one of them, `--fix NAME=VALUE`, or write the model with fewer"
+        said.append(Diagnostic("not-told", f"the data do not tell {listed(untold)}", help=help))
+    at = [
+        f"`{name}` is at its {state.removeprefix('at ')}"
+        for name, state in zip(ended.layout.labels, states, strict=True)
+        if state.startswith("at ")
+    ]
+    if at:
+        text = f"{', '.join(at)}: it has no error, and other errors hold it there"
+        said.append(Diagnostic("at-bound", text))
+    if missed:
+        text = f"the profile has no end for {', '.join(missed)}"
+        said.append(Diagnostic("no-profile-end", text))
+    if not found.converged:
+        help = "try other starts, `--starts 20`, or more `--max-evaluations`"
+        text = f"not converged: {found.reason}"
+        said.append(Diagnostic("not-converged", text, help=help))
+    for one in said:
+        one.severity = "warning"
+    return said

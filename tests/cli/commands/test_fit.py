@@ -1,0 +1,268 @@
+"""`gradcli fit`: forms, statuses, what bad input gets, and pipelines."""
+
+import csv
+import io
+import json
+import shutil
+import sys
+
+import pytest
+import scipy.optimize  # noqa: F401  # before a test watches what it loads
+
+DATA = "t,y,s,site\n0,2.1,0.1,a\n1,1.3,0.1,a\n2,0.75,0.05,a\n3,0.5,0.05,b\n4,0.31,0.05,b\n5,0.18,0.02,b\n"
+MODEL = "a * exp(-k * t)"
+STARTS = ("a=2", "k=0.5")
+
+
+@pytest.fixture(autouse=True)
+def in_a_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "d.csv").write_text(DATA)
+
+
+@pytest.fixture
+def fit(cli):
+    """Runs `gradcli fit` with the data."""
+
+    def run(*arguments, program=MODEL, data="d.csv", observed="y", **options):
+        files = ["--rows", data] if data else []
+        files += ["--observed", observed] if observed else []
+        return cli("fit", program, *files, *arguments, **options)
+
+    return run
+
+
+def test_the_report_for_people(fit):
+    status, out, err = fit(*STARTS, "-f", "human")
+    assert (status, err) == (0, "")
+    assert out == (
+        "data t; parameters a, k; observed y\n"
+        "\n"
+        "name  estimate  std. error  %    95 % interval     start\n"
+        "a     2.100     0.022       1    2.040 to 2.160    2\n"
+        "k     0.4903    0.0094      1.9  0.4643 to 0.5164  0.5\n"
+        "\n"
+        "6 records, 4 degrees of freedom\n"
+        "residual standard error 0.0230988, RSS 0.00213422, R squared 0.999191\n"
+        "log likelihood 15.3106, AIC -24.6212, BIC -25.2459\n"
+        "converged: the residuals are orthogonal to the model's tangents (8 evaluations)\n"
+    )
+
+
+def test_the_report_in_markdown_has_the_same_table(fit):
+    out = fit(*STARTS, "-f", "md")[1]
+    assert "| name | estimate | std. error | % | 95 % interval | start |" in out
+    assert "| k | 0.4903 | 0.0094 | 1.9 | 0.4643 to 0.5164 | 0.5 |" in out
+
+
+def test_verbose_adds_p_values_and_all_correlations(fit):
+    out = fit(*STARTS, "-f", "human", "-v")[1]
+    assert "  p " in out
+    assert "a~k=0.533" in out
+
+
+def test_machine_forms_agree(fit):
+    plain = dict(line.split("\t") for line in fit(*STARTS)[1].splitlines())
+    raw = fit(*STARTS, "-r")[1].split()
+    found = json.loads(fit(*STARTS, "--json")[1])
+    (record,) = csv.DictReader(io.StringIO(fit(*STARTS, "-f", "csv")[1]))
+    assert raw == [plain["estimate.a"], plain["estimate.k"]]
+    assert record == plain
+    assert found["values"] == {"a": float(raw[0]), "k": float(raw[1])}
+    assert found["error"]["a"] == float(plain["error.a"])
+    assert found["covariance"]["a"]["a"] == pytest.approx(found["error"]["a"] ** 2)
+    assert found["interval"]["k"] == [float(plain["lower.k"]), float(plain["upper.k"])]
+    assert (found["schema"], found["dof"], found["converged"]) == ("gradcli.fit/1", 4, True)
+
+
+def test_a_fitted_file_gives_values_to_other_commands(fit, cli):
+    assert fit(*STARTS, "-o", "fitted.json")[::2] == (0, "")
+    status, out, err = cli("run", MODEL, "-i", "fitted.json", "t=1", "-r")
+    assert (status, err) == (0, "")
+    assert float(out) == pytest.approx(1.2861, abs=1e-3)
+    status, out, _ = fit("-i", "fitted.json", "--json")
+    assert json.loads(out)["evaluations"] <= 3
+
+
+def test_tensors_are_flattened(fit):
+    program = "param c: float[2] = [2, 0.5]\ninput t\nc[0] * exp(-c[1] * t)"
+    found = json.loads(fit("--json", program=program)[1])
+    assert [*found["covariance"]] == ["c[0]", "c[1]"]
+    assert fit("-f", "csv", program=program)[1].startswith("estimate.c.0,estimate.c.1,error.c.0")
+
+
+def test_many_parameters_stay_aligned(fit):
+    program = "param c: float[40] = zeros(40)\ninput t\n(c * t ** tensor(list(range(40)))).sum()"
+    data = "t,y\n" + "".join(f"{i / 50 - 1},{i % 7}\n" for i in range(100))
+    out = fit("-f", "human", program=program, data="-", stdin=data)[1]
+    rows = [line for line in out.splitlines() if line.startswith("c[") and "~" not in line]
+    assert len(rows) == 40
+    assert {len(row) for row in rows} == {len(max(rows, key=len))}
+
+
+# --- statuses ------------------------------------------------------------------------------------
+
+
+def test_no_convergence_is_status_1_with_the_best_so_far(fit):
+    status, out, err = fit("a=50", "k=9", "--max-evaluations", "3")
+    assert status == 1
+    assert out.startswith("estimate.a\t")
+    assert "warning[not-converged]: not converged: no end within 3 evaluations" in err
+
+
+def test_what_the_data_do_not_tell_is_status_1(fit):
+    status, out, err = fit("a=2", "b=1", "k=0.5", "--json", program="a * b * exp(-k * t)")
+    assert status == 1
+    assert json.loads(out)["error"]["a"] is None
+    assert "the data do not tell `a` and `b`" in err
+
+
+def test_an_interrupt_tells_the_best_so_far(fit, monkeypatch):
+    from gradcli.models import least_squares
+
+    taken, factor = [], least_squares._Solver._triangle
+
+    def stopped(self, point):
+        taken.append(point)
+        if len(taken) == 4:
+            raise KeyboardInterrupt
+        return factor(self, point)
+
+    monkeypatch.setattr(least_squares._Solver, "_triangle", stopped)
+    status, out, _ = fit(*STARTS, "--json")
+    assert status == 130
+    found = json.loads(out)
+    assert (found["converged"], found["reason"]) == (False, "interrupted")
+
+
+def test_without_scipy_the_extra_is_named(fit, monkeypatch):
+    for name in [name for name in sys.modules if name.partition(".")[0] == "scipy"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "scipy", None)
+    status, out, err = fit(*STARTS)
+    assert (status, out) == (2, "")
+    assert "error[missing-extra]" in err
+    assert "pip install 'gradcli[fit]'" in err
+
+
+# --- bad input -----------------------------------------------------------------------------------
+
+BAD = {  # arguments behind the model and data: the status, and what the message says
+    (): (4, "add a=.. k=.., or `--starts 20`"),
+    ("a=2",): (4, "no start for `k`"),
+    (*STARTS, "t=3"): (4, "`--map t_data=t` gives the column another name"),
+    (*STARTS, "--wrt", "t"): (4, "--wrt names `t`, which is a column"),
+    (*STARTS, "--wrt", "z"): (2, "the parameters are a, k"),
+    (*STARTS, "--fix", "t=1"): (4, "--fix names `t`, which is a column"),
+    (*STARTS, "--fix", "a=x"): (4, "no value here"),
+    (*STARTS, "--fix", "1"): (2, "a parameter is held by --fix NAME=VALUE"),
+    (*STARTS, "--fix", "a,k"): (2, "all parameters are held"),
+    (*STARTS, "--bounds", "k"): (2, "as in --bounds k=0:10"),
+    (*STARTS, "--bounds", "k=1:0"): (2, "lower bound of `k` is not below"),
+    (*STARTS, "--bounds", "k=1:1"): (2, "lower bound of `k` is not below"),
+    (*STARTS, "--bounds", "k=nan:1"): (2, "lower bound of `k` is not below"),
+    (*STARTS, "--bounds", "k=0:0.2"): (4, "the start of `k`, 0.5, is outside of its bounds"),
+    (*STARTS, "--bounds", "z=0:1"): (2, "--bounds names `z`"),
+    (*STARTS, "--bounds", "k=[0,1]:3"): (4, "do not have its shape"),
+    (*STARTS, "--sigma", "0"): (4, "a standard deviation of 0.0"),
+    (*STARTS, "--sigma", "q"): (2, "--sigma reads `q`, which is no column"),
+    (*STARTS, "--sigma", "s", "--weights", "s"): (2, "exclude each other"),
+    (*STARTS, "--weights", "-s"): (4, "a weight of -0.1"),
+    (*STARTS, "--weights", "site"): (4, "is not a number"),
+    (*STARTS, "--scale-errors"): (2, "`--scale-errors` needs `--sigma`"),
+    (*STARTS, "--loss-scale", "2"): (2, "`--loss-scale` needs `--loss`"),
+    (*STARTS, "--loss", "huber", "--loss-scale", "0"): (2, "not above zero"),
+    (*STARTS, "--loss", "square"): (2, "square"),
+    (*STARTS, "--loss", "huber", "--hessian"): (2, "does not go with `--loss`"),
+    (*STARTS, "--level", "95"): (2, "not between 0 and 1"),
+    (*STARTS, "--nll"): (2, "`--observed` does not go with `--nll`"),
+    (*STARTS, "--of", "u,v"): (2, "1 observed and 2 results"),
+    (*STARTS, "--of", "u"): (2, "`u`"),
+    (*STARTS, "--observed", "log(y"): (3, "`(` is never closed"),
+    (*STARTS, "--observed", "a"): (2, "--observed names `a`, which is a parameter"),
+    (*STARTS, "--starts", "0"): (2, "0"),
+    (*STARTS, "--max-evaluations", "0"): (2, "0"),
+    (*STARTS, "-o", "x.pdf"): (2, "x.pdf"),
+    (*STARTS, "b=1"): (4, "the program has no input `b`"),
+    ("a=nan", "k=1"): (4, "the start of `a` is not a finite number"),
+    ("a=[1, 2]", "k=1"): (4, "several results for one record"),
+    ("a=1", "k=-1e9"): (5, "the model is not finite at the start, at `d.csv`, line 3"),
+}
+
+
+@pytest.mark.parametrize("arguments", BAD, ids=" ".join)
+def test_bad_arguments(fit, arguments):
+    wanted, says = BAD[arguments]
+    status, out, err = fit(*arguments)
+    assert (status, out) == (wanted, ""), err
+    assert says in err
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    ("data", "options", "wanted", "says"),
+    [
+        ("", (), 3, "`t` is a built-in function here"),
+        ("t,y\n", (), 4, "0 records cannot tell 2 parameters"),
+        ("t,y\n1,2\n", (), 4, "1 record cannot tell 2 parameters"),
+        ("t,z\n1,2\n2,3\n3,4\n", (), 2, "`y`, which is no column"),
+        ("x,y\n1,2\n2,3\n3,4\n", (), 3, "`t` is a built-in function here"),
+        ("t,y\n1,2\n2,NaN\n3,4\n", (), 4, "`y` is not finite here"),
+        ("t,y\n1,2\n2,\n3,4\n", (), 4, "the cell in column `y` is empty"),
+        ("t,y\n1,2\n2,inf\n3,4\n", (), 4, "`y` is not finite here"),
+        ("t,y\n1,2\n2\n3,4\n", (), 4, "1 cell, and the header has 2"),
+        ("t,y,a\n1,2,3\n2,3,4\n", (), 4, "`a` is a parameter of the program and a column"),
+        ('{"t":1,"y":2}\n{"t":2}\n{"t":3,"y":4}\n', (), 4, "this row has no `y`"),
+        ("t,y\n1,2\n2,x\n", ("--on-error", "skip"), 4, "1 record cannot tell 2 parameters"),
+    ],
+)
+def test_bad_data(fit, data, options, wanted, says):
+    status, out, err = fit(*STARTS, *options, data="-", stdin=data)
+    assert (status, out) == (wanted, ""), err
+    assert says in err
+    assert "Traceback" not in err
+
+
+def test_bad_records_are_counted_when_they_are_left_out(fit):
+    data = DATA.replace("1.3", "NA").replace("0.31", "oops")
+    status, out, err = fit(
+        *(*STARTS, "--na", "NA", "--on-error", "skip", "--json"), data="-", stdin=data
+    )
+    assert status == 0
+    found = json.loads(out)
+    assert (found["records"], found["left_out"]) == (4, 2)
+    assert "2 of 6 rows left out, the first at line 3" in err
+
+
+def test_columns_that_nothing_uses_are_ignored(fit):
+    lines = [f"{line},{extra}" for line, extra in zip(DATA.split(), "xNOTANUMBER", strict=False)]
+    assert fit(*STARTS, data="-", stdin="\n".join(lines))[0] == 0
+
+
+def test_a_column_with_a_built_ins_name_is_noted(fit):
+    data = DATA.replace("site", "e").replace(",a\n", ",1\n").replace(",b\n", ",2\n")
+    status, _, err = fit(*STARTS, data="-", stdin=data, program="a * e ** (-k * t)")
+    assert "note[ambiguous-name]: `e` in the program is the column of the data" in err
+    data = DATA.replace("site", "exp").replace(",a\n", ",1\n").replace(",b\n", ",2\n")
+    status, _, err = fit(*STARTS, data="-", stdin=data)
+    assert status == 0
+    assert "`exp` in the program is the built-in, not the column of the data" in err
+
+
+# --- pipelines -----------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(shutil.which("jq") is None, reason="jq is not installed")
+def test_pipelines(forked, tmp_path):
+    fit = f"gradcli fit '{MODEL}' --rows d.csv --observed y a=2 k=0.5"
+    done = forked.shell(f"{fit} --json | jq -r .values.k | cut -c 1-5", tmp_path)
+    assert done.stdout == "0.490\n"
+    done = forked.shell(
+        f"for s in a b; do grep -e ^t -e $s d.csv | {fit.replace('d.csv', '-')} -r | tail -1; done",
+        tmp_path,
+    )
+    assert len(done.stdout.split()) == 2
+    done = forked.shell(
+        f"{fit} -o f.json && gradcli run 'log(2) / k' -i f.json --ignore-extra -r", tmp_path
+    )
+    assert float(done.stdout) == pytest.approx(1.4136, abs=1e-3)

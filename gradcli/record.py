@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import repeat
-from typing import Any, ClassVar, TypeAlias, dataclass_transform
+from types import FunctionType
+from typing import Any, ClassVar, dataclass_transform
 
 
 @dataclass_transform(eq_default=True)
@@ -33,16 +34,14 @@ class Record:
             cls.__init__ = Record.__init__  # type: ignore[method-assign]  # not a base's fast one
 
     def __init__(self, *values: Any, **named: Any) -> None:
-        """Fill the fields. The first record of a kind finds out how the others do it faster."""
+        """Fill the fields. The first record of a kind gives the others a faster way."""
         self._fill(values, named)
         kind = type(self)
-        way = _BY_PLACE.get(len(kind._fields))
-        if way is not None and kind.__init__ is Record.__init__:
-            made = way(*(getattr(kind, name).__set__ for name in kind._fields))
+        if kind.__init__ is Record.__init__ and (filler := _filler(kind)) is not None:
+            kind.__init__ = filler  # type: ignore[method-assign]
             for other in kind.__subclasses__():
                 if "__init__" not in other.__dict__:
                     other.__init__ = Record.__init__  # type: ignore[method-assign]
-            kind.__init__ = made  # type: ignore[method-assign]
 
     def _fill(self, values: tuple[Any, ...], named: dict[str, Any]) -> None:
         fields = self._fields
@@ -76,83 +75,57 @@ class Record:
         return f"{type(self).__name__}({', '.join(shown)})"
 
 
-# --- records of few fields, given by place: three times as fast as any number by any way ---------
-
-Put: TypeAlias = Callable[[Any, Any], None]
-Maker: TypeAlias = Callable[..., None]
+# --- records of few fields: three times as fast as any number by any way -------------------------
 
 
-def _two(put_a: Put, put_b: Put) -> Maker:
-    def make(self: Record, *values: Any, **named: Any) -> None:
-        if named or len(values) != 2:
-            self._fill(values, named)
-        else:
-            a, b = values
-            put_a(self, a)
-            put_b(self, b)
-
-    return make
+def _two(self: Any, a: Any, b: Any) -> None:
+    self.a = a
+    self.b = b
 
 
-def _three(put_a: Put, put_b: Put, put_c: Put) -> Maker:
-    def make(self: Record, *values: Any, **named: Any) -> None:
-        if named or len(values) != 3:
-            self._fill(values, named)
-        else:
-            a, b, c = values
-            put_a(self, a)
-            put_b(self, b)
-            put_c(self, c)
-
-    return make
+def _three(self: Any, a: Any, b: Any, c: Any) -> None:
+    self.a = a
+    self.b = b
+    self.c = c
 
 
-def _four(put_a: Put, put_b: Put, put_c: Put, put_d: Put) -> Maker:
-    def make(self: Record, *values: Any, **named: Any) -> None:
-        if named or len(values) != 4:
-            self._fill(values, named)
-        else:
-            a, b, c, d = values
-            put_a(self, a)
-            put_b(self, b)
-            put_c(self, c)
-            put_d(self, d)
-
-    return make
+def _four(self: Any, a: Any, b: Any, c: Any, d: Any) -> None:
+    self.a = a
+    self.b = b
+    self.c = c
+    self.d = d
 
 
-def _five(put_a: Put, put_b: Put, put_c: Put, put_d: Put, put_e: Put) -> Maker:
-    def make(self: Record, *values: Any, **named: Any) -> None:
-        if named or len(values) != 5:
-            self._fill(values, named)
-        else:
-            a, b, c, d, e = values
-            put_a(self, a)
-            put_b(self, b)
-            put_c(self, c)
-            put_d(self, d)
-            put_e(self, e)
-
-    return make
+def _five(self: Any, a: Any, b: Any, c: Any, d: Any, e: Any) -> None:
+    self.a = a
+    self.b = b
+    self.c = c
+    self.d = d
+    self.e = e
 
 
-def _six(put_a: Put, put_b: Put, put_c: Put, put_d: Put, put_e: Put, put_f: Put) -> Maker:
-    def make(self: Record, *values: Any, **named: Any) -> None:
-        if named or len(values) != 6:
-            self._fill(values, named)
-        else:
-            a, b, c, d, e, f = values
-            put_a(self, a)
-            put_b(self, b)
-            put_c(self, c)
-            put_d(self, d)
-            put_e(self, e)
-            put_f(self, f)
-
-    return make
+def _six(self: Any, a: Any, b: Any, c: Any, d: Any, e: Any, f: Any) -> None:
+    self.a = a
+    self.b = b
+    self.c = c
+    self.d = d
+    self.e = e
+    self.f = f
 
 
-_BY_PLACE: dict[int, Callable[..., Maker]] = {2: _two, 3: _three, 4: _four, 5: _five, 6: _six}
+_FILLERS: dict[int, Callable[..., None]] = {2: _two, 3: _three, 4: _four, 5: _five, 6: _six}
+
+
+def _filler(kind: type[Record]) -> Callable[..., None] | None:
+    """A function that fills the fields of a kind of records. None if there are too many, if some
+    have defaults, or if they cannot be assigned.
+    """
+    like = _FILLERS.get(len(kind._fields))
+    if like is None or kind._defaults or kind.__setattr__ is not object.__setattr__:
+        return None
+    names = ("self", *kind._fields)
+    code = like.__code__.replace(co_name="__init__", co_names=kind._fields, co_varnames=names)
+    return FunctionType(code, {}, "__init__")
 
 
 def _same(a: Any, b: Any) -> bool:

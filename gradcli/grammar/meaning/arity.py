@@ -148,6 +148,13 @@ def bind(
     )
 
 
+def fits_by_place(call: ast.Call, signature: Signature) -> bool:
+    """True if a call gives each argument by its place, and a built-in takes as many."""
+    if call.keywords or any(isinstance(a, ast.Starred) for a in call.args):
+        return False
+    return signature.required <= len(call.args) <= len(signature.positional)
+
+
 def arity_faults(call: ast.Call, callee: Callee, *, method: bool = False) -> Iterator[Fault]:
     """Faults of a call's arguments. Of a method's only the keywords are checked: the number of its
     positional arguments may differ from the function's. `*` may hold any number of arguments.

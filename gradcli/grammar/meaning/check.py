@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING
 
 from gradcli.errors import Diagnostic, Label, nearest
 from gradcli.grammar.meaning import contexts, modules
-from gradcli.grammar.meaning.arity import Callee, arity_faults, of_builtin, of_function, parted
+from gradcli.grammar.meaning.arity import (
+    Callee,
+    arity_faults,
+    fits_by_place,
+    of_builtin,
+    of_function,
+    parted,
+)
 from gradcli.grammar.meaning.names import (
     PREFIXES,
     RULE_BASES,
@@ -155,10 +162,15 @@ class _Expressions:
     def faults(self) -> Iterator[Fault]:
         """The faults, in no order."""
         is_bound = self.names.is_bound
+        faultless: set[tuple[str, str]] = set()  # free names in their roles
         for node, role, scope in walk(self.module):
             if isinstance(node, ast.Name):
-                if not is_bound(node.id, scope):  # most are
-                    yield from self.free_name(node, role, scope)
+                if is_bound(node.id, scope) or (node.id, role) in faultless:
+                    continue
+                found = [*self.free_name(node, role, scope)]
+                yield from found
+                if not found:
+                    faultless.add((node.id, role))
             elif isinstance(node, ast.Binary):
                 if node.op == "^" or _is_string(node.left) or _is_string(node.right):
                     yield from _operands(node, self.source.text)
@@ -352,6 +364,8 @@ class _Expressions:
         if builtin is not None and signatures[builtin].constant:
             yield self.called_constant(builtin, function)
         elif builtin is not None:
+            if fits_by_place(node, signatures[builtin]):  # most do
+                return
             plain, _ = parted(node, signatures[builtin])
             yield from arity_faults(plain, of_builtin(signatures[builtin]))
         elif self.names.path(function, scope) == "super":

@@ -291,6 +291,11 @@ class Expressions(Displays):
         inplace = name not in signatures
         op = name.removesuffix("_") if inplace else name
         signature = signatures[op]
+        places = signature.positional
+        by_place = not (receiver or keywords or signature.variadic)
+        if by_place and signature.required <= len(args) <= len(places):  # most are
+            kind = ir.Inplace if inplace else ir.Apply
+            return kind(span, target, op, tuple(zip(places, args, strict=False)))
         if not signature.variadic:
             bound = bind(of_builtin(signature), args, keywords, receiver)
             if bound.fits:
@@ -454,8 +459,13 @@ class Expressions(Displays):
         self.emit(ir.Return(e.span, value))
 
 
+_NO_LISTS = frozenset({ast.Name, ast.Literal, ast.Call})
+
+
 def is_list(e: ast.Expr) -> bool:
     """True if an expression is a list display or comprehension, or a sum or product with one."""
+    if type(e) in _NO_LISTS:  # most are
+        return False
     pending = [e]
     while pending:
         e = pending.pop()

@@ -88,8 +88,11 @@ def builtin_name(
         imports: Full paths by imported name (`Names.imports`).
     """
     path = full_path(expr, is_bound, imports)
-    if path is None:
-        return None
+    return None if path is None else _builtin_of(path, signatures)
+
+
+def _builtin_of(path: str, signatures: Signatures) -> str | None:
+    """Name of the built-in of a full path, or None."""
     module, _, name = path.rpartition(".")
     if module:
         return modules.member(module, name, signatures)
@@ -194,9 +197,8 @@ class Names(Record):
 
     def builtin(self, expr: ast.Expr, scope: Scope | None = None) -> str | None:
         """Name of the built-in that an expression stands for in a scope, or None."""
-        return builtin_name(
-            expr, lambda name: self.is_bound(name, scope), self.signatures, self.imports
-        )
+        path = self.path(expr, scope)
+        return None if path is None else _builtin_of(path, self.signatures)
 
     def imported(self, expr: ast.Expr, scope: Scope | None = None) -> str | None:
         """Full path of the library's member that an expression names, or None."""
@@ -250,6 +252,10 @@ class Names(Record):
         """Full dotted path of an expression, or None if it begins with a name that the program
         defines.
         """
+        if isinstance(expr, ast.Name):  # most are
+            return None if self.is_bound(expr.id, scope) else self.imports.get(expr.id, expr.id)
+        if not isinstance(expr, ast.Attribute):
+            return None
         return full_path(expr, lambda name: self.is_bound(name, scope), self.imports)
 
 

@@ -13,6 +13,7 @@ from gradcli.cpython import Uncollected
 from gradcli.errors import ProgramError
 from gradcli.grammar.syntax import ast
 from gradcli.grammar.syntax.faults import Fault
+from gradcli.grammar.syntax.forms import Entry, Forms, lines
 from gradcli.grammar.syntax.layout import Token, layout
 from gradcli.grammar.syntax.lexer import tokens
 from gradcli.grammar.syntax.tables import Keep, Rule, Tables, load
@@ -91,7 +92,14 @@ class _Parser:
     def __init__(self, source: Source) -> None:
         self._source = source
         self._tables: Tables = load()
-        self._rules = Prepared(self._tables.rules, Transform(self._part))
+        transform = Transform(self._part)
+        self._rules = Prepared(self._tables.rules, transform)
+        self._forms = Forms(transform, self._of_numbers)
+
+    def _of_numbers(self, recorder: Any, line: list[Token], state: int) -> Sequence[Entry]:
+        """The stack behind a line, with what a recorder takes down in place of nodes."""
+        rules = Prepared(self._tables.rules, recorder)
+        return _drive(self._tables, rules, (line,), state, MAX_DEPTH, None)
 
     def _part(self, start: int, end: int) -> ast.Expr:
         """An expression in the braces of an f-string."""
@@ -104,7 +112,8 @@ class _Parser:
         words = tokens(tables, self._source.text, begin, end)
         placed = layout(words, end, bracketed=start == "expression")
         try:
-            return _drive(tables, self._rules, placed, tables.starts[start], depth)
+            state = tables.starts[start]
+            return _drive(tables, self._rules, lines(placed), state, depth, self._forms)[-2][1]
         except _Unexpected as error:
             from gradcli.grammar.syntax.explain import explain
 
@@ -148,9 +157,6 @@ Maker: TypeAlias = Callable[..., Any]
 Reduction: TypeAlias = tuple[str, int, Maker | None, bool, Keep | None, int]
 """Origin, size, what makes the node, whether the one part is the whole, what is kept, level."""
 
-Entry: TypeAlias = tuple[int, Any, int, int, int]
-"""A symbol on the stack: the state behind it, its value, start, end and depth."""
-
 
 class Prepared(dict[int, Reduction]):
     """Reductions by the numbers of their rules, each made at its first use."""
@@ -165,64 +171,83 @@ class Prepared(dict[int, Reduction]):
         return made
 
 
-def _drive(tables: Tables, rules: Prepared, stream: Iterable[Token], start: int, limit: int) -> Any:
-    """Shift and reduce until the end."""
+def _drive(
+    tables: Tables,
+    rules: Prepared,
+    stream: Iterable[list[Token]],
+    start: int,
+    limit: int,
+    forms: Forms | None,
+) -> Sequence[Entry]:
+    """Shift and reduce until the end of the lines; return the stack. A line whose form is known is
+    shifted as a whole.
+    """
     rows = tables.states
     stack: list[Entry] = [(start, None, 0, 0, 0)]
     push, pop = stack.append, stack.pop
     climbs: dict[tuple[int, str, str], tuple[int, int | None]] = {}
     new_span: Any = partial(tuple.__new__, Span)  # a call of `Span` takes a third longer
     state = start
-    for token in stream:
-        kind, text, begin, end = token
-        default, actions = rows[state]
-        action = actions.get(kind, default)
-        while action is None or action < 0:
-            if action is None:
-                raise _Unexpected(token)
-            origin, size, make, single, keep, level = rules[-1 - action]
-            value: Any
-            if size == 3 and level == CHAIN:  # most reductions are operators
-                _, right, _, last, deeper = pop()
-                _, sign, _, _, _ = pop()
-                _, left, first, _, depth = pop()
-                depth = depth if depth > deeper else deeper + 1
-                value = ast.Binary(new_span((first, last)), sign, left, right)
-            else:
-                parts: Sequence[Any]
-                if size == 1:
-                    _, value, first, last, depth = pop()
-                    parts = [value]
-                elif size:
-                    entries = stack[-size:]
-                    del stack[-size:]
-                    first, last = entries[0][2], entries[-1][3]
-                    parts = [entry[1] for entry in entries]
-                    depth = max([entry[4] for entry in entries])
+    for line in stream:
+        at, most = 0, len(line)
+        while at < most:
+            token = line[at]
+            kind, text, begin, end = token
+            default, actions = rows[state]
+            action = actions.get(kind, default)
+            while action is None or action < 0:
+                if action is None:
+                    raise _Unexpected(token)
+                origin, size, make, single, keep, level = rules[-1 - action]
+                value: Any
+                if size == 3 and level == CHAIN and make is not None:  # most are operators
+                    _, right, _, last, deeper = pop()
+                    _, sign, _, _, _ = pop()
+                    _, left, first, _, depth = pop()
+                    depth = depth if depth > deeper else deeper + 1
+                    value = make(new_span((first, last)), left, sign, right)
                 else:
-                    parts, first, last, depth = [], begin, begin, 0
-                if level != SAME:
-                    depth = 0 if level == FRESH else depth + 1
-                if keep is not None:
-                    parts = _kept(keep, parts)
-                if make is not None:
-                    value = make(new_span((first, last)), *parts)
-                elif single:
-                    value = parts[0]
-                else:
-                    value = parts if keep is not None else list(parts)
-            if depth > limit:
-                raise _too_deep(first, last, limit)
-            below = stack[-1][0]
-            key = (below, origin, kind)
-            found = climbs.get(key)
-            if found is None:
-                found = climbs[key] = _climb(tables, below, origin, kind)
-            state, action = found
-            push((state, value, first, last, depth))
-        state = action
-        push((state, text, begin, end, 0))
-    return stack[-2][1]
+                    parts: Sequence[Any]
+                    if size == 1:
+                        _, value, first, last, depth = pop()
+                        parts = [value]
+                    elif size:
+                        entries = stack[-size:]
+                        del stack[-size:]
+                        first, last = entries[0][2], entries[-1][3]
+                        parts = [entry[1] for entry in entries]
+                        depth = max([entry[4] for entry in entries])
+                    else:
+                        parts, first, last, depth = [], begin, begin, 0
+                    if level != SAME:
+                        depth = 0 if level == FRESH else depth + 1
+                    if keep is not None:
+                        parts = _kept(keep, parts)
+                    if make is not None:
+                        value = make(new_span((first, last)), *parts)
+                    elif single:
+                        value = parts[0]
+                    else:
+                        value = parts if keep is not None else list(parts)
+                if depth > limit:
+                    raise _too_deep(first, last, limit)
+                below = stack[-1][0]
+                key = (below, origin, kind)
+                found = climbs.get(key)
+                if found is None:
+                    found = climbs[key] = _climb(tables, below, origin, kind)
+                state, action = found
+                push((state, value, first, last, depth))
+            if at == 0 and forms is not None and most > 2:
+                known = forms.entry(state, line)
+                if known is not None:
+                    push(known)
+                    state, at = known[0], most - 1
+                    continue
+            state = action
+            push((state, text, begin, end, 0))
+            at += 1
+    return stack
 
 
 def _climb(tables: Tables, below: int, origin: str, kind: str) -> tuple[int, int | None]:

@@ -285,6 +285,12 @@ GROUPS = {
             "these are the free names that have a value, as in `a=2 k=0.1`.",
         ),
         (
+            "groups-left-out",
+            "groups of `--by` without a fit: a warning (the status is 4)",
+            "`--on-error skip` leaves out groups that cannot be fitted, for example for too few "
+            "records. `--on-error record` gives each a record with its error.",
+        ),
+        (
             "too-few-records",
             "fewer records than parameters",
             "So few records fit any values. Hold parameters with `--fix`, or use a smaller model.",

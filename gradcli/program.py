@@ -27,7 +27,6 @@ from gradcli.source import Source
 
 if TYPE_CHECKING:
     from gradcli.questions.coded.compiled import Many
-    from gradcli.views import FitResult
 
 __all__ = [
     "Given",
@@ -178,7 +177,7 @@ def fit(
     *,
     options: Options | None = None,
     **asked: Any,
-) -> FitResult:
+) -> Any:
     """The parameters with which a program agrees with data.
 
     Args:
@@ -188,6 +187,9 @@ def fit(
         inputs: Values by name: starts of parameters, and constants.
         options: How to run.
         **asked: The fields of `questions.fitting.asked.Asked`, such as `observed=["y"]`.
+
+    Returns:
+        A `FitResult`; with `by` `FitGroups`.
 
     Raises:
         GradError: If it cannot be made.

@@ -144,6 +144,9 @@ class FitResult(Shown):
         reason: Why the search ended.
         evaluations: How often the model was evaluated.
         warnings: The warnings.
+        predicted: If asked for, columns: the data's as texts, then numbers for each record,
+            `fitted`, `residual`, `error` of the curve and `prediction_error`; of several results
+            with their names behind a dot.
     """
 
     view = "fit"
@@ -168,9 +171,36 @@ class FitResult(Shown):
     reason: str
     evaluations: int
     warnings: tuple[Diagnostic, ...]
+    predicted: dict[str, Value] | None
 
     @property
     def right(self) -> bool:
         """True if the search has converged and the data tell all parameters."""
         untold = any(e.state == "not told" for e in self.estimates)
         return self.converged and not untold
+
+
+class FitGroup(Result):
+    """A group of records: its key, and its fit or the error for which there is none."""
+
+    key: str
+    found: FitResult | None
+    error: Diagnostic | None
+
+
+class FitGroups(Shown):
+    """The fits of `--by`: the name of its column, the groups in the order of the data, and how many
+    were left out.
+    """
+
+    view = "fits"
+    _defaults: ClassVar[dict[str, Any]] = {"warnings": ()}
+    by: str
+    groups: tuple[FitGroup, ...]
+    left_out: int
+    warnings: tuple[Diagnostic, ...]
+
+    @property
+    def right(self) -> bool:
+        """True if all fits are there and right."""
+        return not self.left_out and all(g.found is not None and g.found.right for g in self.groups)

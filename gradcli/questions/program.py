@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from gradcli.questions.fitting.asked import Asked as FitAsked
     from gradcli.questions.fitting.asked import Table
     from gradcli.questions.function import Function
-    from gradcli.views import FitResult, PlotResult, TraceResult
+    from gradcli.views import FitGroups, FitResult, PlotResult, TraceResult
 
 Answer = TypeVar("Answer")
 Result = TypeVar("Result", bound=Shown)
@@ -372,7 +372,7 @@ class Program:
         asked: FitAsked,
         parse: Callable[[str, str], Program],
         options: Options,
-    ) -> FitResult:
+    ) -> FitResult | FitGroups:
         """The parameters with which the program agrees with data.
 
         Args:
@@ -389,7 +389,7 @@ class Program:
 
         ops = self._loaded.program
 
-        def answer() -> FitResult:
+        def answer() -> FitResult | FitGroups:
             return fit(self, ops, table, given, asked, parse, options)
 
         return self._shown(self.within(options, answer), given)

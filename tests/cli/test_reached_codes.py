@@ -29,6 +29,7 @@ f().variable
 """
 SWITCHED = "x = tensor(1.0, requires_grad=True)\ny = x * 2\ny.requires_grad = False"
 
+BENT = "param a: float[2] = [1, 2]\ninput x\na.sum() * x"
 FLAT = "param k = 1.0\ninput x\na * (1 - exp(-k * x))"
 FIT = ["fit", "--rows", "d.csv", "--observed", "y"]
 
@@ -52,6 +53,7 @@ REACHED = {
     "nothing-recorded": ["graph", "-e", "input x = 1.0\nx.detach()"],
     "ambiguous-name": [*FIT, "-e", "param x\ninput y\nx * y"],
     "at-bound": [*FIT, "-e", "param a: float in [0, 1] = 0.5", "-e", "input x\na * x"],
+    "groups-left-out": [*FIT, "-e", BENT, "--by", "x", "--on-error", "skip"],
     "no-profile-end": [*FIT, "-e", "param a = 1.0", "-e", FLAT, "--profile"],
     "non-finite-start": [*FIT, "-e", "param a = -1.0", "-e", "input x\nlog(a * x)"],
     "not-converged": [*FIT, "-e", "param a = 9.0\ninput x\nexp(a*x)", "--max-evaluations", "2"],

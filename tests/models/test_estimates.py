@@ -264,6 +264,30 @@ def test_records_are_reduced_block_by_block(monkeypatch):
     assert {width for _, width in sizes} <= {1, 2, 3}
 
 
+@pytest.mark.parametrize("weights", [None, "w"])
+def test_predictions_have_the_errors_of_the_closed_form(weights):
+    table = {"x": X, "y": Y, "w": np.where(W > 0, W, 1.0)}
+    found = fit(LINE, table, observed=["y"], weights=weights, predict=["x"])
+    w = table["w"] if weights else np.ones(8)
+    wanted, inverse, squares = line(w)
+    design = np.stack([X, np.ones_like(X)], 1)
+    error = np.sqrt(np.sum(design @ inverse * design, 1) * squares / 6)
+    assert found.predicted["x"] == [str(x) for x in X]
+    np.testing.assert_allclose(found.predicted["fitted"], design @ wanted, rtol=1e-9)
+    np.testing.assert_allclose(found.predicted["residual"], Y - design @ wanted, atol=1e-9)
+    np.testing.assert_allclose(found.predicted["error"], error, rtol=1e-7)
+    both = np.sqrt(error**2 + squares / 6 / w)
+    np.testing.assert_allclose(found.predicted["prediction_error"], both, rtol=1e-7)
+
+
+def test_groups_are_fitted_each_by_itself():
+    table = {"x": np.tile(X, 2), "y": np.r_[Y, 3 * Y], "g": ["p"] * 8 + ["q"] * 8}
+    found = fit(LINE, table, observed=["y"], by="g")
+    alone = [fit(LINE, {"x": X, "y": y}, observed=["y"]) for y in (Y, 3 * Y)]
+    assert [group.key for group in found.groups] == ["p", "q"]
+    assert [g.found.estimates for g in found.groups] == [one.estimates for one in alone]
+
+
 # --- simulations ---------------------------------------------------------------------------------
 
 
@@ -285,7 +309,7 @@ def covered(count, noise, asked, extra=lambda rng: {}):
         ops = program._loaded.program
         settings = Asked(**asked)
         made = made or Fit(program, ops, {}, (*table,), settings, load, Options(compile="always"))
-        found = made.of(opened(table).read(made.names))
+        found = made.of(opened(table).read(made.names, ()))
         low, high = found.interval["k"]
         hits += low <= 0.5 <= high
     return hits

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import typer
@@ -12,6 +13,8 @@ from gradcli.cli.line.inputs import constant, constant_of
 from gradcli.cli.line.options import LIMITS, MESSAGES, PROGRAM, Line
 from gradcli.cli.rows.inquiry import Inquiry
 from gradcli.cli.terminal.failures import usage
+from gradcli.errors import InputError
+from gradcli.views import FitGroups
 
 _DATA = ("rows", "columns", "renamed", "missing", "separator", "decimal", "on_error")
 _RESULT = ("form", "json", "raw", "output", "precision", "compile", "quiet")
@@ -21,7 +24,7 @@ _OPENING, _CLOSING = "([{", ")]}"
 @command(
     *(*PROGRAM, *_DATA, "observed", "several", "wrt", "fix", "bounds"),
     *("sigma", "weights", "scale_errors", "loss", "loss_scale", "likelihood", "exact_hessian"),
-    *("starts", "seed", "level", "profile", "most_evaluations"),
+    *("starts", "seed", "level", "profile", "most_evaluations", "by", "predict"),
     *(*_RESULT, *LIMITS, *MESSAGES),
     view="fit",
 )
@@ -37,29 +40,52 @@ def fit(line: Line) -> None:
       gradcli fit decay.grad --rows decay.csv --observed y
       gradcli fit decay.grad --rows decay.csv --observed y --json
     """
-    from gradcli.cli.rows.data import Data
+    from gradcli.cli.rows.data import Data, Predictions
     from gradcli.program import fit as fitted
 
     inquiry = Inquiry(line)
+    predictions = None if line.predict is None else Predictions(line.predict, line.color)
     inquiry.settle_alone()
-    asked = _asked(line, inquiry)
-    inquiry.load()
     table = None if inquiry.records is None else Data(inquiry.records)
+    asked = _asked(line, inquiry, () if table is None else table.titles)
+    if table is None and (line.by or line.predict):
+        raise usage(f"`{'--by' if line.by else '--predict'}` needs `--rows`")
+    if table is not None and line.by is not None and line.by not in table.titles:
+        help = f"the columns are {', '.join(table.titles)}"
+        raise usage(f"--by names `{line.by}`, which is no column of the data", help)
+    inquiry.load()
 
     def ask(given: Any, options: Any) -> Any:
         return fitted(inquiry.program, table, given, options=options, **asked)
 
     result, content = inquiry.found(ask, inquiry.settings())
     inquiry.target.write(content)
+    if predictions is not None:
+        fits = [g.found for g in result.groups] if isinstance(result, FitGroups) else [result]
+        predictions.write([found.predicted or {} for found in fits if found is not None])
     inquiry.telling.warn(result.warnings)
+    status = _status(result, line)
+    if status:
+        raise typer.Exit(status)
+
+
+def _status(result: Any, line: Line) -> int:
+    """The exit status: 130 after an interrupt, that of the first group without a fit, 1 if a fit is
+    not right.
+    """
+    if isinstance(result, FitGroups):
+        failed = result.left_out or any(group.error is not None for group in result.groups)
+        if failed and line.on_error != "ignore":
+            return InputError.status
+        fits = [group.found for group in result.groups if group.found is not None]
+        return max((_status(found, line) for found in fits), default=0)
     if result.reason == "interrupted":
-        raise typer.Exit(130)
-    if not result.right:
-        raise typer.Exit(1)
+        return 130
+    return 0 if result.right else 1
 
 
-def _asked(line: Line, inquiry: Inquiry) -> dict[str, Any]:
-    """What the options ask."""
+def _asked(line: Line, inquiry: Inquiry, titles: Sequence[str]) -> dict[str, Any]:
+    """What the options ask of data with columns of these titles."""
     return {
         "observed": expressions(line.observed, "--observed"),
         "of": split_names(line.several, "--of") or (),
@@ -78,6 +104,9 @@ def _asked(line: Line, inquiry: Inquiry) -> dict[str, Any]:
         "level": _level(line.level),
         "profile": line.profile,
         "most": line.most_evaluations,
+        "by": line.by,
+        "predict": None if line.predict is None else [*titles],
+        "on_error": line.on_error,
     }
 
 

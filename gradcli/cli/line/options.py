@@ -247,6 +247,10 @@ class Line:
     most_evaluations: int | None = option(
         "--max-evaluations", min=1, metavar="N", help="Most evaluations of a search (200 (p + 1))."
     )
+    by: str | None = option(metavar="COLUMN", help="One fit for each group of records.")
+    predict: str | None = option(
+        metavar="FILE", help="Write the records with what the model predicts, as .csv or .tsv."
+    )
     order: int = option(
         default=1, min=1, max=2, metavar="N", help="Highest order of derivatives to check (1)."
     )

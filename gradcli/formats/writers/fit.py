@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from gradcli.formats.texts.json_text import array, fields_json, json_object, warning_json
+from gradcli.formats.texts.delimited import cells, header, record
+from gradcli.formats.texts.json_text import (
+    array,
+    diagnostic_json,
+    fields_json,
+    json_object,
+    warning_json,
+)
 from gradcli.formats.texts.literal import literal, quote
-from gradcli.formats.writers.forms import ValueParts
+from gradcli.formats.writers.forms import Parts, ValueParts
 from gradcli.results import Value
-from gradcli.views import FitResult
+from gradcli.views import FitGroups, FitResult
 
 
 class FitParts(ValueParts):
@@ -61,3 +68,37 @@ def _side(interval: Any, side: int) -> Any:
     if isinstance(interval[0], list):
         return [_side(part, side) for part in interval]
     return interval[side]
+
+
+class FitGroupsParts(Parts):
+    """A record for each group: its key, then the parts of its fit."""
+
+    result: FitGroups
+
+    def json(self) -> dict[str, str]:
+        raise AssertionError("groups are objects of their own")
+
+    def objects(self) -> Iterator[dict[str, str]]:
+        """A JSON object for each group."""
+        for group in self.result.groups:
+            key = {"by": json_object({self.result.by: quote(group.key)})}
+            if group.found is not None:
+                found = FitParts(group.found, self.look).json()
+                yield {"schema": found["schema"], **key, **found}
+            elif group.error is not None:
+                yield {**key, "error": diagnostic_json(group.error)}
+
+    def records(self) -> Iterator[Sequence[str]]:
+        """The header, then a record for each group; fields of one without a fit are empty."""
+        known = [FitParts(g.found, self.look) for g in self.result.groups if g.found is not None]
+        names = header(known[0].fields()) if known else []
+        yield [self.result.by, *names, "error"]
+        for group in self.result.groups:
+            if group.found is not None:
+                yield [group.key, *cells(FitParts(group.found, self.look).fields()), ""]
+            elif group.error is not None:
+                yield [group.key, *[""] * len(names), group.error.message]
+
+    def lines(self) -> str:
+        """The records as a CSV."""
+        return "".join(record(texts, ",") for texts in self.records())

@@ -24,6 +24,10 @@ class Parts(ABC):
     def json(self) -> dict[str, str]:
         """The fields of a JSON object, as JSON texts."""
 
+    def objects(self) -> Iterator[dict[str, str]]:
+        """The JSON objects, one a line."""
+        yield self.json()
+
 
 class ValueParts(Parts):
     """The parts of a view that is a set of values by name."""
@@ -69,7 +73,7 @@ Whole: TypeAlias = Callable[[Any, str], str | bytes]
 def _json(parts: Parts, path: str) -> str:
     from gradcli.formats.texts.json_text import json_object
 
-    return f"{json_object(parts.json())}\n"
+    return "".join(f"{json_object(fields)}\n" for fields in parts.objects())
 
 
 def _table(form: str) -> Whole:
@@ -208,6 +212,7 @@ VIEWS = {
         View("trace", _TRACES, _HUMAN, ("trace", "TraceParts")),
         View("curves", (*_RESULTS, *_PICTURES), (*_HUMAN, *_PICTURES), ("plot", "CurvesParts")),
         View("fit", _RESULTS, ("human", "md"), ("fit", "FitParts")),
+        View("fits", _TRACES, _HUMAN, ("fit", "FitGroupsParts")),
         View("operations", _LISTS, _HUMAN, ("operations", "OperationsParts")),
     )
 }

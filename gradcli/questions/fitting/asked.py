@@ -30,12 +30,16 @@ class Asked(Record):
         level: The level of intervals.
         profile: True if intervals are found by refits.
         most: The most evaluations of one search; None for 200 (p + 1).
+        by: The column by which the records are grouped, one fit a group; None for one fit.
+        predict: The columns that stand, as texts, before what the model predicts for each record;
+            None for no predictions.
+        on_error: The treatment of a group that has no fit: "stop", "skip", "record" or "ignore".
     """
 
     __slots__ = (
         *("observed", "of", "wrt", "fix", "bounds", "sigma", "weights", "scale_errors"),
         *("loss", "loss_scale", "likelihood", "hessian", "starts", "seed", "level", "profile"),
-        "most",
+        *("most", "by", "predict", "on_error"),
     )
     _defaults: ClassVar[dict[str, Any]] = {
         "observed": (),
@@ -55,6 +59,9 @@ class Asked(Record):
         "level": 0.95,
         "profile": False,
         "most": None,
+        "by": None,
+        "predict": None,
+        "on_error": "stop",
     }
     observed: Sequence[str]
     of: Sequence[str]
@@ -73,6 +80,9 @@ class Asked(Record):
     level: float
     profile: bool
     most: int | None
+    by: str | None
+    predict: Sequence[str] | None
+    on_error: str
 
 
 class Table(Protocol):
@@ -86,5 +96,5 @@ class Table(Protocol):
     name: str
     names: Sequence[str]
 
-    def read(self, names: Sequence[str]) -> Any:
-        """The records with these columns as numbers, as a `Whole`."""
+    def read(self, names: Sequence[str], titles: Sequence[str]) -> Any:
+        """The records as a `Whole`, with some columns as numbers and others as texts."""

@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from gradcli.engine.run.execution.inputs import Given, check_names
 from gradcli.engine.values.data import Data, np
-from gradcli.errors import Diagnostic, InputError, UsageError
+from gradcli.errors import (
+    Diagnostic,
+    GradError,
+    InputError,
+    LimitError,
+    UsageError,
+    counted,
+)
+from gradcli.formats.readers.whole_table import Whole
 from gradcli.ir.program import Program
 from gradcli.questions.asked.request import Options
 from gradcli.questions.fitting.asked import Asked, Table
 from gradcli.questions.fitting.bounded import limits
 from gradcli.questions.fitting.data import Expressions, Parse
+from gradcli.questions.fitting.ended import Ended
 from gradcli.questions.fitting.model import Asker, Layout, Model
 from gradcli.questions.fitting.problem import Likely, Squares
 from gradcli.questions.fitting.roles import Roles, roles, starts_wanted, whole_columns
 from gradcli.questions.fitting.starts import begun, several
-from gradcli.questions.fitting.told import Ended, told
-from gradcli.views import FitResult
-
-if TYPE_CHECKING:
-    from gradcli.formats.readers.whole_table import Whole
+from gradcli.questions.fitting.told import told
+from gradcli.views import FitGroup, FitGroups, FitResult
 
 
 class Fit:
@@ -170,8 +176,8 @@ def fit(
     asked: Asked,
     parse: Parse,
     options: Options,
-) -> FitResult:
-    """The fit of a program to a table.
+) -> FitResult | FitGroups:
+    """The fit of a program to a table, or of each group of its records.
 
     Raises:
         GradError: If it cannot be made.
@@ -180,14 +186,63 @@ def fit(
     made = Fit(program, ops, given, names, asked, parse, options)
     if made.roles.missing and asked.starts == 1:
         raise starts_wanted(made.roles.missing)
-    return made.of(records(table, made.names))
+    if table is None:
+        return made.of(Whole("the data", {}, {}, np.zeros(1, np.int64), []))
+    titles = [*(asked.predict or ())]
+    if asked.by is None:
+        return made.of(table.read(made.names, titles))
+    return groups(made, table.read(made.names, [*{asked.by: 0, **dict.fromkeys(titles, 0)}]), asked)
 
 
-def records(table: Table | None, names: list[str]) -> Whole:
-    """The records of a table; one that is empty without a table."""
-    if table is not None:
-        found: Whole = table.read(names)
-        return found
-    from gradcli.formats.readers.whole_table import Whole
+def groups(made: Fit, data: Whole, asked: Asked) -> FitGroups:
+    """The fits of the groups of some records.
 
-    return Whole("the data", {}, {}, np.zeros(1, np.int64), [])
+    Raises:
+        GradError: Of the first group that has none, unless such groups are left out.
+    """
+    assert asked.by is not None, "there are groups"
+    places: dict[str, list[int]] = {}
+    for place, key in enumerate(data.texts[asked.by]):
+        places.setdefault(key, []).append(place)
+    found: list[FitGroup] = []
+    for key, group in places.items():
+        try:
+            found.append(FitGroup(key, made.of(data.chosen(np.array(group))), None))
+        except LimitError:
+            raise
+        except GradError as error:
+            said = error.diagnostics[0]
+            said.notes = (*said.notes, f"in the group {asked.by} = {key}")
+            if asked.on_error == "stop":
+                raise
+            found.append(FitGroup(key, None, said))
+    warnings = tuple(_of_groups(asked.by, found, asked))
+    kept = [g for g in found if g.found is not None or asked.on_error == "record"]
+    return FitGroups(asked.by, tuple(kept), len(found) - len(kept), warnings)
+
+
+def _of_groups(by: str, found: list[FitGroup], asked: Asked) -> Iterator[Diagnostic]:
+    """The warnings of all groups: each kind once, with the groups that have it."""
+    keys: dict[str, list[str]] = {}
+    first: dict[str, Diagnostic] = {}
+    for group in found:
+        for said in () if group.found is None else group.found.warnings:
+            keys.setdefault(said.code, []).append(group.key)
+            first.setdefault(said.code, said)
+    for code, said in first.items():
+        if code != "rows-left-out":
+            several = keys[code]
+            more = f" and {len(several) - _NAMED:,} more" if len(several) > _NAMED else ""
+            note = f"in the groups {by} = {', '.join(several[:_NAMED])}{more}"
+            said.notes = (*said.notes, note)
+        yield said
+    failed = [group for group in found if group.error is not None]
+    if failed and asked.on_error != "record":
+        text = f"{len(failed):,} of {counted(len(found), 'group')} left out: "
+        text += ", ".join(group.key for group in failed[:_NAMED])
+        assert failed[0].error is not None
+        notes = (failed[0].error.message,)
+        yield Diagnostic("groups-left-out", text, notes=notes, severity="warning")
+
+
+_NAMED = 8  # groups in a message

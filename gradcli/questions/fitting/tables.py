@@ -20,7 +20,7 @@ class _Arrays:
         self.names: Sequence[str] = [*columns]
         self._columns = columns
 
-    def read(self, names: Sequence[str]) -> Whole:
+    def read(self, names: Sequence[str], titles: Sequence[str]) -> Whole:
         """The records with these columns.
 
         Raises:
@@ -38,7 +38,8 @@ class _Arrays:
                 text = f"`{name}` is not finite in row {place}, counted from 0"
                 raise InputError(Diagnostic("bad-input", text))
         count = next(iter(counts.values()), 0)
-        return Whole(self.name, found, {}, np.arange(count), [])
+        texts = {title: [str(x) for x in self._columns[title]] for title in titles}
+        return Whole(self.name, found, texts, np.arange(count), [])
 
 
 def opened(table: Any) -> Table:

@@ -4,48 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import inf, isfinite, isnan, nan, sqrt
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gradcli.engine.values.data import Data, np
 from gradcli.errors import Diagnostic, listed
 from gradcli.questions.fitting.asked import Asked
-from gradcli.questions.fitting.data import Observed
-from gradcli.questions.fitting.model import Layout, Model
+from gradcli.questions.fitting.ended import Ended
+from gradcli.questions.fitting.model import Layout
+from gradcli.questions.fitting.predictions import predicted
 from gradcli.questions.fitting.problem import Found
-from gradcli.questions.fitting.roles import Roles
-from gradcli.questions.fitting.starts import Best
-from gradcli.record import Record
 from gradcli.views import Estimate, FitResult
 
-if TYPE_CHECKING:
-    from gradcli.formats.readers.whole_table import Whole
-
 UNTOLD = "not told"
-
-
-class Ended(Record):
-    """The end of a fit, with all that belongs to it.
-
-    Fields:
-        best: The best search.
-        layout: The estimated parameters.
-        start: Where they began.
-        held: The values of the other parameters.
-        roles, asked, data, observed, models: What was fitted.
-    """
-
-    __slots__ = (
-        *("best", "layout", "start", "held", "roles", "asked", "data", "observed", "models"),
-    )
-    best: Best
-    layout: Layout
-    start: Data
-    held: Mapping[str, Any]
-    roles: Roles
-    asked: Asked
-    data: Whole
-    observed: Observed
-    models: list[Model]
 
 
 def told(ended: Ended) -> FitResult:
@@ -86,6 +56,7 @@ def told(ended: Ended) -> FitResult:
         reason="interrupted" if ended.best.is_stopped else found.reason,
         evaluations=found.evaluations,
         warnings=(*ended.roles.notes, *_warnings(ended, states, missed)),
+        predicted=None if asked.predict is None else predicted(ended, asked.predict),
     )
 
 

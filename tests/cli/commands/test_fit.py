@@ -249,6 +249,64 @@ def test_a_column_with_a_built_ins_name_is_noted(fit):
     assert "`exp` in the program is the built-in, not the column of the data" in err
 
 
+# --- groups and predictions -------------------------------------------------------------------
+
+
+def test_groups_are_a_record_each(fit):
+    found = [*csv.DictReader(io.StringIO(fit(*STARTS, "--by", "site")[1]))]
+    assert [record["site"] for record in found] == ["a", "b"]
+    lines = fit(*STARTS, "--by", "site", "--json")[1].splitlines()
+    objects = [json.loads(line) for line in lines]
+    assert [one["by"] for one in objects] == [{"site": "a"}, {"site": "b"}]
+    assert [str(one["values"]["k"]) for one in objects] == [r["estimate.k"] for r in found]
+    table = fit(*STARTS, "--by", "site", "-f", "human")[1].splitlines()
+    assert table[0].split() == ["site", "a", "k", "records", "std.", "error"]
+    assert table[1].startswith("a     2.108 +/- 0.033  0.503 +/- 0.020")
+
+
+@pytest.mark.parametrize(
+    ("how", "status", "count"), [("stop", 4, 0), ("skip", 4, 1), ("ignore", 0, 1), ("record", 4, 2)]
+)
+def test_a_group_without_a_fit(fit, how, status, count):
+    data = DATA.replace("3,0.5,0.05,b\n4,0.31,0.05,b\n", "")
+    done = fit(*STARTS, "--by", "site", "--on-error", how, "-f", "json", data="-", stdin=data)
+    assert done[0] == status
+    assert len(done[1].splitlines()) == count
+    if how == "record":
+        last = json.loads(done[1].splitlines()[-1])
+        assert (last["by"], last["error"]["code"]) == ({"site": "b"}, "too-few-records")
+    else:
+        assert "1 record cannot tell 2 parameters" in done[2]
+
+
+def test_predictions_stand_beside_the_data(fit):
+    assert fit(*STARTS, "--predict", "p.csv")[::2] == (0, "")
+    with open("p.csv") as file:
+        rows = [*csv.DictReader(file)]
+    added = ["fitted", "residual", "error", "prediction_error"]
+    assert [*rows[0]] == ["t", "y", "s", "site", *added]
+    assert all(
+        float(r["fitted"]) + float(r["residual"]) == pytest.approx(float(r["y"])) for r in rows
+    )
+    assert fit(*STARTS, "--by", "site", "--predict", "g.csv")[::2] == (0, "")
+    with open("g.csv") as file:
+        assert len([*csv.DictReader(file)]) == 6
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("--by", "z"), "--by names `z`, which is no column"),
+        (("--predict", "p.json"), "known suffixes are .csv, .tsv and .md"),
+        (("--predict", "no/where/p.csv"), "cannot write"),
+    ],
+)
+def test_wrong_groups_and_files(fit, arguments, says):
+    status, _, err = fit(*STARTS, *arguments)
+    assert status == 2
+    assert says in err
+
+
 # --- pipelines -----------------------------------------------------------------------------------
 
 

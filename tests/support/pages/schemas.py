@@ -38,7 +38,8 @@ def hold(found):
         name = "diagnostic"
     else:
         known = found.get("schema", "")
-        name = known[len("gradcli.") : -len("/1")] or "bad_row"
+        bad = "bad_group" if "by" in found else "bad_row"
+        name = known[len("gradcli.") : -len("/1")] or bad
     wrong = [*faults(found, definitions()[name], name)]
     assert not wrong, wrong
 

@@ -1,0 +1,58 @@
+"""What a fitted model predicts for the records, with its errors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from gradcli.engine.values.data import Data, np
+from gradcli.errors import Diagnostic, UsageError
+from gradcli.questions.fitting.ended import Ended
+from gradcli.questions.fitting.model import Model
+
+
+def predicted(ended: Ended, titles: Sequence[str]) -> dict[str, Any]:
+    """For each record some of its cells, then the fitted value, the residual, the error of the
+    curve and that of one more observation; of several results with their names behind a dot.
+
+    Raises:
+        UsageError: If there is no observed value to predict.
+    """
+    observed, asked = ended.observed, ended.asked
+    if not observed.values:
+        text = "predictions need `--observed`"
+        raise UsageError(Diagnostic("usage", text))
+    columns: dict[str, Any] = {title: ended.data.texts[title] for title in titles}
+    spread = spreads(ended)
+    for model, values, name in zip(
+        ended.models, observed.values, (*asked.of,) or ("",), strict=True
+    ):
+        behind = f".{name}" if len(observed.values) > 1 else ""
+        fitted, error = curve(ended, model)
+        columns[f"fitted{behind}"] = fitted
+        columns[f"residual{behind}"] = values - fitted
+        columns[f"error{behind}"] = error
+        columns[f"prediction_error{behind}"] = np.hypot(error, spread)
+    return columns
+
+
+def curve(ended: Ended, model: Model) -> tuple[Data, Data]:
+    """The values of a model at its records, and their errors from those of the parameters."""
+    found = ended.best.found
+    values, errors = [], []
+    with np.errstate(all="ignore"):
+        for _, (part, slopes, *_) in model.blocks(found.point):
+            values.append(part)
+            errors.append(np.sqrt(np.einsum("ij,jk,ik->i", slopes, found.covariance, slopes)))
+    return np.concatenate(values), np.concatenate(errors)
+
+
+def spreads(ended: Ended) -> Data:
+    """The standard deviation of one more observation at each record, about the curve."""
+    found, scales = ended.best.found, ended.observed.scales()
+    dof = found.count - int(np.count_nonzero(found.moved))
+    variance = found.factor
+    if found.errors_from == "sandwich":
+        variance = found.squares / dof if dof > 0 else np.nan
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.sqrt(variance) / scales)

@@ -260,6 +260,43 @@ GROUPS = {
             "`x='[1,5]'`. For tables there is `--decimal ,`.",
         ),
         (
+            "bad-covariance",
+            "covariances or correlations that no numbers can have",
+            "A matrix of covariances is symmetric and has no negative eigenvalue; a correlation is "
+            "from -1 to 1, between two inputs that have an uncertainty. Three correlations can "
+            "contradict each other: `x` and `y` cannot both be like `z` and unlike each other. "
+            "Monte Carlo draws correlated inputs if they are normal.",
+        ),
+        (
+            "no-uncertainty",
+            "`propagate` without an uncertainty",
+            "At least one input needs an uncertainty: `V=5.0+/-0.1`, `--uncertainty V=2%`, a "
+            "covariance by `--covariance FILE`, or `-i FILE` with the JSON of a fit.",
+        ),
+        (
+            "not-linear",
+            "a result that is not linear within the uncertainty: a warning",
+            "The uncertainty of first order takes the result for a straight line, that of second "
+            "order for a parabola. The warning comes if they differ by more than 5 %, if the mean "
+            "is away from the value by more than a tenth of the uncertainty, or if the second "
+            "order gives no variance. `--monte-carlo 1000000` simulates the result.",
+        ),
+        (
+            "normal-coverage",
+            "degrees of freedom that cannot be combined: a warning",
+            "The formula of Welch and Satterthwaite combines degrees of freedom of independent "
+            "uncertainties; a fitted covariance counts as one. Where an uncertainty with finite "
+            "degrees of freedom is correlated with others, the coverage factor is that of the "
+            "normal distribution.",
+        ),
+        (
+            "monte-carlo",
+            "a simulation that disagrees with the law of propagation: a warning",
+            "The ends of both intervals are farther apart than half a unit of the first digit of "
+            "the uncertainty, or some draws give no number, as the logarithm of a negative one. "
+            "The simulated interval is the better one. With `--strict` the exit status is 1.",
+        ),
+        (
             "plus-minus",
             "a value such as `20+-0.2`, which is a sum: a warning",
             "`x=20+-0.2` is Python's 20 + (-0.2), 19.8. A value with an uncertainty is written "
@@ -298,7 +335,8 @@ GROUPS = {
         (
             "unused-uncertainty",
             "a value with an uncertainty that is not used: a warning",
-            "`x=20+/-0.2` is 20 with an uncertainty of 0.2. This command takes the 20.",
+            "`x=20+/-0.2` is 20 with an uncertainty of 0.2. This command takes the 20; `gradcli "
+            "propagate` uses both.",
         ),
         (
             "unknown-input",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +24,7 @@ from gradcli.limits import Limits
 from gradcli.questions.asked.request import Options, given_values
 from gradcli.questions.program import Program
 from gradcli.results import CheckResult, Declared, Operation
-from gradcli.source import Source
+from gradcli.source import Source, Span
 
 if TYPE_CHECKING:
     from gradcli.questions.coded.compiled import Many
@@ -45,6 +46,7 @@ __all__ = [
     "stage_text",
 ]
 
+_STARTS = (*"0123456789.+-",)  # of numbers
 _WORDS = ("True", "False", "nan", "inf", "pi")  # constants that have a name
 
 
@@ -281,11 +283,70 @@ def constant(text: str, name: str, before: str) -> Given:
     Raises:
         InputError: If it is none.
     """
-    origin = before + text
-    if "+/-" in text or "±" in text:
-        from gradcli.questions.asked.uncertain import value_of
+    is_short = "(" in text and text.lstrip()[:1] in _STARTS
+    if is_short or "+/-" in text or "±" in text or ((":" in text or "%" in text) and "+" in text):
+        found = _measured(text, name, before)
+        if found is not None:
+            return found
+    return Given(_constant(text, name, before), before + text)
 
-        text = value_of(text) or text  # the answer says that its uncertainty is not used
+
+def given_in_file(name: str, value: Any, origin: str, printed: Mapping[str, Any]) -> Given:
+    """A value of a JSON file with its uncertainty. Arguments as of `asked.given_in_file`."""
+    from gradcli.questions.uncertainty import asked
+
+    return asked.given_in_file(name, value, origin, printed)
+
+
+def measured_rows(
+    program: Program,
+    fixed: Mapping[str, Given],
+    widths: Mapping[str, str],
+    correlations: Mapping[tuple[str, str], float],
+    covariance: Sequence[Any],
+    coverage: float,
+) -> Any:
+    """The program, to be asked for the uncertainty of its result at many rows. Arguments as of
+    `MeasuredRows`, with texts such as `V_err` or `2%` for the uncertainties.
+    """
+    from gradcli.questions import measured_rows as rows
+
+    return rows.measured_rows(program, fixed, widths, correlations, covariance, coverage)
+
+
+def widths(texts: Mapping[str, str]) -> dict[str, Any]:
+    """The uncertainties in texts such as `0.1`, `2%` or `0.1:uniform`, by name."""
+    from gradcli.questions.uncertainty.widths import width
+
+    return {name: width(text) for name, text in texts.items()}
+
+
+def covariance(numbers: Any, origin: str, dof: float | None) -> Any:
+    """The covariances of a file. Arguments as of `asked.covariance_of`."""
+    from gradcli.questions.uncertainty.asked import covariance_of
+
+    return covariance_of(numbers, origin, inf if dof is None else dof)
+
+
+def _measured(text: str, name: str, before: str) -> Given | None:
+    """A value with an uncertainty; None if the text is none."""
+    from gradcli.questions.uncertainty.spreads import Measured, written
+    from gradcli.questions.uncertainty.texts import has_sign, in_sum, uncertain
+
+    origin = before + text
+    found = uncertain(text) or (in_sum(text) if ":" in text or "%" in text else None)
+    if found is not None:
+        value, of = written(found, name, origin, lambda part: _constant(part, name, before))
+        return Measured(value, origin, of)
+    if not has_sign(text):
+        return None
+    message = f"`{text.strip()}` is no value with an uncertainty"
+    help = "as in `5.0+/-0.1`, `5.0+/-2%`, `'5.00(12)'` or `5.0+/-0.1:uniform`"
+    place = Source("<expr>", origin), Span(len(before), len(origin))
+    raise InputError(Diagnostic("bad-input", message, *place, help=help))
+
+
+def _constant(text: str, name: str, before: str) -> Any:
     source = Source("<expr>", before + text)
     try:
         expression = parse_expression(source, len(before))
@@ -298,7 +359,7 @@ def constant(text: str, name: str, before: str) -> Given:
         _, value = Executable(program).run(Session(), {})
     except (ProgramError, RunError) as error:
         raise InputError(*error.diagnostics) from None
-    return Given(value, origin)
+    return value
 
 
 def _not_constant(what: str, expression: ast.Expr, names: Names, source: Source) -> Diagnostic:

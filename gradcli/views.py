@@ -1,5 +1,5 @@
-"""Results of `gradcli trace`, `plot` and `fit`: plain, frozen data, apart from the results that
-short commands import.
+"""Results of `gradcli trace`, `plot`, `fit` and `propagate`: plain, frozen data, apart from the
+results that short commands import.
 """
 
 from __future__ import annotations
@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from gradcli.errors import Diagnostic
-from gradcli.results import Result, Shown, Value
+from gradcli.results import Answer, Result, Shown, Value
 
 
 class TraceRow(Result):
@@ -204,3 +204,131 @@ class FitGroups(Shown):
     def right(self) -> bool:
         """True if all fits are there and right."""
         return not self.left_out and all(g.found is not None and g.found.right for g in self.groups)
+
+
+class Share(Result):
+    """What the uncertainty of one input adds to that of a result.
+
+    Fields:
+        name: The input, `x[0]` for an element of a tensor.
+        value: Its value.
+        uncertainty: Its standard uncertainty.
+        sensitivity: The derivative of the result by it.
+        contribution: The size of their product.
+        share: Its part of the variance at first order; with correlations below zero or above one,
+            too. None where that variance is zero.
+        width: The number that was given for its uncertainty.
+        distribution: "normal", "uniform", "triangular" or "t".
+        dof: Degrees of freedom; None if they are not limited.
+    """
+
+    name: str
+    value: float
+    uncertainty: float
+    sensitivity: float
+    contribution: float
+    share: float | None
+    width: float
+    distribution: str
+    dof: float | None
+
+
+class MonteCarlo(Result):
+    """A result by simulation.
+
+    Fields:
+        draws, seed: How many values were drawn, and from which seed.
+        outside: How many of them gave no finite result.
+        mean, deviation: Of the results.
+        symmetric, shortest: The interval with as many results below as above it, and the shortest
+            one.
+        mean_error, deviation_error, symmetric_error, shortest_error: The standard errors of these.
+        tolerance: How far the ends of the law's interval may be away from the symmetric one.
+        agrees: True if they are not farther away than that.
+    """
+
+    draws: int
+    seed: int
+    outside: int
+    mean: float
+    mean_error: float
+    deviation: float
+    deviation_error: float
+    symmetric: tuple[float, float]
+    symmetric_error: tuple[float, float]
+    shortest: tuple[float, float]
+    shortest_error: tuple[float, float]
+    tolerance: float
+    agrees: bool
+
+
+class Propagated(Result):
+    """The uncertainty of one result.
+
+    Fields:
+        name: Its name, `y[0]` for an element of a tensor.
+        value: Its value.
+        uncertainty: Its standard uncertainty: that of second order, or of first order where the
+            second one does not hold.
+        first_order, second_order: The standard uncertainty at either order; None where the second
+            gives a negative variance.
+        shift: How far the mean is away from the value, at second order.
+        linear: True if both orders and value and mean agree.
+        factor: The coverage factor.
+        interval: The ends of the interval.
+        dof: The degrees of freedom of the uncertainty; None if they are not limited.
+        budget: The inputs, with the largest share first.
+        monte_carlo: The result by simulation, if that was asked for.
+    """
+
+    name: str
+    value: float
+    uncertainty: float
+    first_order: float
+    second_order: float | None
+    shift: float
+    linear: bool
+    factor: float
+    interval: tuple[float, float]
+    dof: float | None
+    budget: tuple[Share, ...]
+    monte_carlo: MonteCarlo | None
+
+
+class PropagateResult(Shown):
+    """The result of `gradcli propagate`.
+
+    Fields:
+        results: The results; of a tensor its elements.
+        single: True if the result is one number.
+        coverage: The probability that the intervals are made for.
+        covariance: The covariances of the results at first order.
+        correlated: True if inputs are correlated.
+        passed: False if Monte Carlo disagrees, and that was to be a failure.
+    """
+
+    view = "propagation"
+    _defaults: ClassVar[dict[str, Any]] = {"printed": (), "warnings": ()}
+    results: tuple[Propagated, ...]
+    single: bool
+    coverage: float
+    covariance: dict[str, dict[str, float]]
+    correlated: bool
+    passed: bool
+    printed: tuple[str, ...]
+    warnings: tuple[Diagnostic, ...]
+
+    @property
+    def right(self) -> bool | None:
+        return None if self.passed else False
+
+
+class PropagateRow(Answer):
+    """The result of `gradcli propagate` for one row of many."""
+
+    view = "propagated_row"
+    _defaults: ClassVar[dict[str, Any]] = {"printed": (), "warnings": ()}
+    result: Propagated
+    coverage: float
+    printed: tuple[str, ...]
+    warnings: tuple[Diagnostic, ...]

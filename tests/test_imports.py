@@ -209,8 +209,8 @@ INNER = {
     "engine.run": (("code",), ("session",), ("fast", "derivatives"), ("language",), ("execution",)),
     "formats": (("texts",), ("files",), ("readers", "writers")),
     "grammar": (("syntax",), ("meaning",)),
-    "questions": (("asked",), ("remarks",), ("coded",), ("answers",), ("",)),
-    "render": (("",), ("graphs",), ("looks",)),
+    "questions": (("uncertainty",), ("asked",), ("remarks",), ("coded",), ("answers",), ("",)),
+    "render": (("",), ("graphs", "models"), ("looks",)),
 }
 
 

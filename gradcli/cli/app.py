@@ -23,6 +23,7 @@ _MODULES = {
     "hessian": "gradcli.cli.commands.matrices",
     "hvp": "gradcli.cli.commands.products",
     "gradcheck": "gradcli.cli.commands.gradcheck",
+    "propagate": "gradcli.cli.commands.propagate",
     "check": "gradcli.cli.commands.check",
     "graph": "gradcli.cli.commands.graph",
     "trace": "gradcli.cli.commands.trace",

@@ -15,6 +15,7 @@ COMMANDS = {
     **dict.fromkeys(("cotangent", "pullback"), "vjp"),
     **dict.fromkeys(("lint", "validate", "parse", "typecheck", "ast", "compile"), "check"),
     **dict.fromkeys(("verify", "test", "finite-differences", "numgrad"), "gradcheck"),
+    **dict.fromkeys(("uncertainty", "uncertainties", "propagation", "gum", "budget"), "propagate"),
     **dict.fromkeys(("show", "draw", "tree", "dot", "viz", "visualize"), "graph"),
     **dict.fromkeys(("tape", "log", "steps", "debug"), "trace"),
     **dict.fromkeys(("chart", "figure", "curve"), "plot"),
@@ -37,7 +38,6 @@ INSTEAD = {
         ("root", "solve", "newton"),
         "a program solves an equation in a loop: `gradcli samples newton` shows one",
     ),
-    "propagate": "`gradcli jacobian FILE` gives the derivatives that errors are multiplied by",
     "export": "`gradcli graph FILE -f dot` writes the graph, `-o FILE` the results of a command",
     **dict.fromkeys(
         ("serve", "server", "batch", "map"),

@@ -223,6 +223,7 @@ def _key(question: str, request: Request) -> Key:
     return (
         *(question, frozenset(request.shapes.items()), wrt, request.of, request.mode),
         *(type(request.cotangent), (*request.tangents,), request.options.grad_fn),
+        None if request.question is None else request.question.key,
     )
 
 

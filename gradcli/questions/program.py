@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     from gradcli.questions.fitting.asked import Asked as FitAsked
     from gradcli.questions.fitting.asked import Table
     from gradcli.questions.function import Function
-    from gradcli.views import FitGroups, FitResult, PlotResult, TraceResult
+    from gradcli.questions.uncertainty.joint import Covariance
+    from gradcli.views import FitGroups, FitResult, PlotResult, PropagateResult, TraceResult
 
 Answer = TypeVar("Answer")
 Result = TypeVar("Result", bound=Shown)
@@ -46,9 +47,9 @@ class Program:
 
     def __init__(self, source: Source, program: ir.Program) -> None:
         self.source = source
-        self._loaded = Loaded(source, program)
-        self._limited = Limited(self._loaded)
-        self._jit = Jit(self._loaded)
+        self.loaded = self._loaded = Loaded(source, program)
+        self.limited = self._limited = Limited(self._loaded)
+        self.jit = self._jit = Jit(self._loaded)
 
     def __reduce__(self) -> Any:
         return Program, (self.source, self._loaded.program)
@@ -394,6 +395,61 @@ class Program:
 
         return self._shown(self.within(options, answer), given)
 
+    def propagate(
+        self,
+        inputs: Mapping[str, Any] | None = None,
+        *,
+        uncertainties: Mapping[str, Any] | None = None,
+        correlations: Mapping[tuple[str, str], float] | None = None,
+        covariance: Mapping[str, Mapping[str, float | None]] | Sequence[Covariance] = (),
+        of: str | Sequence[str] | None = None,
+        coverage: float = 0.95,
+        draws: int = 0,
+        strict: bool = False,
+        options: Options | None = None,
+        **named: Any,
+    ) -> PropagateResult:
+        """The uncertainty of results from those of the inputs, at first and second order.
+
+        Args:
+            inputs: Values by name: numbers, lists or NumPy arrays.
+            uncertainties: Their standard uncertainties by name: numbers, lists in the shape of the
+                value, or a `Spread`.
+            correlations: Correlations by two names each; `x[0]` is an element of a tensor.
+            covariance: Covariances by two names, in place of uncertainties.
+            of: Top-level names; None: the program's result.
+            coverage: The probability of the intervals.
+            draws: How many values Monte Carlo draws; 0: none.
+            strict: True if the answer is no where Monte Carlo disagrees.
+            options: How to run.
+            **named: More values by name.
+
+        Raises:
+            InputError: If no input has an uncertainty, or no numbers have such covariances.
+            GradError: Of the kind of the failure.
+        """
+        from gradcli.questions.answers.monte_carlo import simulated
+        from gradcli.questions.answers.propagate import propagate
+        from gradcli.questions.uncertainty.asked import asked_question, taken
+
+        given = taken(given_values(inputs, named))
+        loaded, asked = self._loaded, options or Options()
+        check_names(given, loaded.program)
+        question = asked_question(
+            self.inputs, given, uncertainties or {}, correlations or {}, covariance, coverage
+        )
+        names = [of] if of is None or isinstance(of, str) else [*of]
+        about = request(given, {}, asked, wrt=question.joint.names)
+
+        def answer() -> PropagateResult:
+            found = propagate(loaded, about, names, question)
+            if draws:
+                found = simulated(self, found, about, names, question, draws, strict=strict)
+            return found
+
+        plain = {name: value for name, value in given.items() if type(value) is Given}
+        return self._shown(self._limited.within(asked, answer), plain)
+
     def gradcheck(
         self,
         inputs: Mapping[str, Any] | None = None,
@@ -590,8 +646,7 @@ class Program:
         `print` and notebooks show from now on.
         """
         found = self._loaded.slips
-        texts = (value.origin for value in given.values() if type(value.origin) is str)
-        if any("," in text or "+" in text or "±" in text for text in texts):
+        if any(type(value) is not Given or _may_slip(value.origin) for value in given.values()):
             from gradcli.questions.remarks.given import remarks
 
             found += tuple(remarks(given))
@@ -601,6 +656,11 @@ class Program:
             found += tuple(outside(self._loaded, given))
         result.drawn_by(_drawn)
         return result.warned(found) if found else result
+
+
+def _may_slip(origin: object) -> bool:
+    """True if a value from outside may mean something else than it looks like."""
+    return type(origin) is str and ("," in origin or "+" in origin)
 
 
 def _drawn(result: Shown, form: str) -> str:

@@ -178,6 +178,8 @@ LOOKS: dict[tuple[str, str], Callable[[Any, Look], Drawn]] = {
     ("trace", "human"): _trace,
     ("curves", "human"): _view("plot", "plot_view", "width"),
     **{("curves", form): _figure(form) for form in ("svg", "png", "pdf")},
+    ("propagation", "human"): _view("models.propagation", "propagation_view", "width"),
+    ("propagation", "md"): _view("models.propagation", "propagation_page"),
     ("operations", "human"): _operations,
     ("fit", "human"): _view("models.report", "fit_view", "precision", "width", "verbose"),
     ("fit", "md"): _fit_page,

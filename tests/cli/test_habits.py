@@ -12,9 +12,7 @@ TYPED = {
     "version": "`gradcli --version` prints the version",
     "minimize f.grad": "a program fits by itself, in a loop: `gradcli samples descent` shows one",
     "root f.grad": "a program solves an equation in a loop: `gradcli samples newton` shows one",
-    "propagate f.grad": (
-        "`gradcli jacobian FILE` gives the derivatives that errors are multiplied by"
-    ),
+    "uncertainty f.grad": "did you mean `propagate`?",
     "export f.grad": (
         "`gradcli graph FILE -f dot` writes the graph, `-o FILE` the results of a command"
     ),

@@ -20,6 +20,7 @@ ASKED = {
     "graph": {},
     "gradcheck": {},
     "trace": {},
+    "propagate": {"uncertainties": {"x": 0.1}},
 }
 
 
@@ -29,6 +30,7 @@ def test_print_shows_what_the_command_shows(question, cli):
     options = [
         o for name in ASKED[question].get("tangents", ()) for o in ("--tangent", f"{name}=1")
     ]
+    options += ["--uncertainty", "x=0.1"] if question == "propagate" else []
     form = "tree" if question == "graph" else "human"
     text = "\n".join(PROGRAM.source.text.splitlines())
     status, out, _ = cli(question, "-e", text, *options, "-f", form)
@@ -44,6 +46,7 @@ def test_every_result_that_is_shown_is_asked_for():
         kind.__name__ for kind in kinds(Shown) - asked if kind.__module__.startswith("gradcli.")
     }
     assert left == {
+        *("FitResult", "FitGroups"),  # of data in a file
         "PlotResult",  # drawn by a package that tests may not have
         "Names",  # what --show leaves of a run
     }

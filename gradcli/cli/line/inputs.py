@@ -57,15 +57,13 @@ def load_source(line: Line) -> tuple[Any, dict[str, Given]]:
 
 def _given(values: Values | None, loaded: Program, elsewhere: Collection[str]) -> dict[str, Given]:
     """The values of -i for inputs of the program, except those in `elsewhere`."""
-    from gradcli import program
-
     if values is None:
         return {}
     from gradcli.formats.texts.refusal import first_names
 
     left = [name for name in loaded.optional if name not in elsewhere]
     found = {
-        name: program.Given(value, f"{first_names([name])} in {values.name}")
+        name: _in_file(name, value, f"{first_names([name])} in {values.name}", values.printed)
         for name, value in values.of(loaded.inputs, left).items()
     }
     try:
@@ -75,6 +73,15 @@ def _given(values: Values | None, loaded: Program, elsewhere: Collection[str]) -
             extra.notes = (*extra.notes, "`--ignore-extra` passes over it")
         raise
     return found
+
+
+def _in_file(name: str, value: Any, origin: str, printed: Mapping[str, Any]) -> Given:
+    """A value of a file, with its uncertainty if it has one."""
+    from gradcli import program
+
+    if "covariance" in printed or isinstance(value, dict):
+        return program.given_in_file(name, value, origin, printed)
+    return program.Given(value, origin)
 
 
 def _asked(line: Line) -> tuple[Any, dict[str, str], Values | None]:
@@ -126,7 +133,7 @@ def _constant(text: str, name: str, before: str) -> Given:
     from gradcli import program
 
     if text.startswith("@"):
-        return program.Given(_from_file(text[1:]), before + text)
+        return _in_file(name, _from_file(text[1:]), before + text, {})
     try:
         return program.constant(text, name, before)
     except InputError as error:

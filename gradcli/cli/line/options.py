@@ -203,6 +203,22 @@ class Line:
         help="Take this top-level name as the result.",
         autocompletion=completed("names"),
     )
+    uncertainty: list[str] | None = option(
+        metavar="NAME=WHAT,..",
+        help="Uncertainties of inputs: a number, 2%, or a column of the rows; repeatable.",
+        autocompletion=completed("inputs"),
+    )
+    correlation: list[str] | None = option(
+        metavar="NAME,NAME=R", help="The correlation of two inputs; repeatable."
+    )
+    covariance: str | None = option(
+        metavar="FILE", help="Covariances of inputs: JSON by names, or a CSV with a header."
+    )
+    coverage: str | None = option(metavar="P", help="The probability of intervals (0.95).")
+    monte_carlo: int | None = option(
+        "--monte-carlo", min=100, metavar="N", help="Also simulate, with N draws."
+    )
+    strict: bool = flag("--strict", help="Exit with 1 where Monte Carlo disagrees.")
     over: str | None = option(
         metavar="NAME=FROM:TO[:POINTS]",
         help="The input to go over, its first and last value, and how many points (200).",

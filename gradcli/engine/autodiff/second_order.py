@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from copy import copy
 from typing import Any
 
 from gradcli.engine.autodiff.linearize import Linearized, Progress, quiet, shaped, zeros
@@ -73,6 +74,30 @@ class Slopes:
             node: zeros(like) if found.get(node) is None else shaped(found[node], like.shape)
             for node, like in self.points.items()
         }
+
+    def along(self, dots: Mapping[Node, Any], mode: str) -> Slopes:
+        """The change of the gradient along a direction, as slopes that can be differentiated again.
+        Arguments as of `product`.
+        """
+        line = Linearized(self._whole(), self.points)
+        if mode == "forward":
+            found = dict(zip(self.points, line.push_recorded(dots), strict=True))
+        else:
+            found = line.pull_recorded([dots.get(node) for node in self.points])
+        made = copy(self)
+        made.recorded = {
+            node: c if isinstance(c, Tensor) else Tensor(c)
+            for node, c in found.items()
+            if c is not None
+        }
+        return made
+
+    def columns(self) -> Iterator[tuple[int, Any]]:
+        """The matrix of second derivatives in blocks of columns by forward mode: arrays of shape
+        (columns, elements of all points), each with the number of its first column.
+        """
+        for start, block in Linearized(self._whole(), self.points).column_blocks():
+            yield start, np.concatenate([part.reshape(len(part), -1) for part in block], axis=1)
 
     def _whole(self) -> list[Any]:
         """The gradient by each point, zeros where there is none."""

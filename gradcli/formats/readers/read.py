@@ -261,6 +261,7 @@ class Values(NamedTuple):
         get: Returns the value of a name.
         declared: Names that become inputs in a program without declarations.
         strict: True if every name must be an input.
+        printed: The JSON that gradcli printed, if it is that.
     """
 
     name: str
@@ -268,6 +269,7 @@ class Values(NamedTuple):
     get: Callable[[str], Any]
     declared: frozenset[str]
     strict: bool
+    printed: dict[str, Any] = {}  # noqa: RUF012  # nobody changes it
 
     def passing(self) -> Values:
         """A copy that ignores names that are not inputs."""
@@ -325,7 +327,8 @@ def values_of(name: str, data: bytes) -> Values:
         raise refused(f"`{name}` must be a JSON object of values, it is not an object")
     printed = printed_values(found)
     if printed is not None:
-        return Values(name, tuple(printed), printed.__getitem__, frozenset(), strict=False)
+        names = tuple(printed)
+        return Values(name, names, printed.__getitem__, frozenset(), strict=False, printed=found)
     if str(found.get("schema", "")).startswith("gradcli."):
         raise refused(
             f"`{name}` is the {found['schema']} of gradcli, which has no `values`",

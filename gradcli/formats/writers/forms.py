@@ -213,6 +213,13 @@ VIEWS = {
         View("curves", (*_RESULTS, *_PICTURES), (*_HUMAN, *_PICTURES), ("plot", "CurvesParts")),
         View("fit", _RESULTS, ("human", "md"), ("fit", "FitParts")),
         View("fits", _TRACES, _HUMAN, ("fit", "FitGroupsParts")),
+        View(
+            "propagation",
+            _RESULTS,
+            (*_HUMAN, "md"),
+            ("propagation", "PropagationParts"),
+        ),
+        View("propagated_row", _RESULTS, (), ("propagation", "RowParts")),
         View("operations", _LISTS, _HUMAN, ("operations", "OperationsParts")),
     )
 }

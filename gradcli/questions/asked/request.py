@@ -89,9 +89,12 @@ class Request(Record):
         tangents: A direction by name.
         mode: "forward", "reverse", or "auto" for the one that costs less.
         known: Names of int inputs whose values code is made for.
+        question: What `propagate` is asked of a row; None for other questions.
     """
 
-    __slots__ = ("inputs", "options", "wrt", "of", "cotangent", "tangents", "mode", "known")
+    __slots__ = (
+        *("inputs", "options", "wrt", "of", "cotangent", "tangents", "mode", "known", "question"),
+    )
     _defaults: ClassVar[dict[str, Any]] = {
         "wrt": None,
         "of": None,
@@ -99,6 +102,7 @@ class Request(Record):
         "tangents": {},
         "mode": "auto",
         "known": (),
+        "question": None,
     }
     inputs: Mapping[str, Given]
     options: Options
@@ -108,6 +112,7 @@ class Request(Record):
     tangents: Mapping[str, Any]
     mode: str
     known: Collection[str]
+    question: Any
 
     @property
     def shapes(self) -> dict[str, tuple[int, ...] | int]:

@@ -74,6 +74,7 @@ def test_an_option_not_taken_is_not_asked_for():
 
 
 NUMBERS = {  # what an option is without a value, the least that it takes and the most
+    "monte_carlo": (None, 100, None),
     "jobs": (1, 1, 256),
     "nodes": (500, 1, None),
     "depth": (None, 0, None),

@@ -1,0 +1,146 @@
+"""Results of `propagate` for pipes: values by name, and JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gradcli.errors import Diagnostic
+from gradcli.formats.texts.json_text import array, warning_json
+from gradcli.formats.texts.literal import literal, quote
+from gradcli.formats.writers.forms import ValueParts, named
+from gradcli.results import Value
+from gradcli.views import MonteCarlo, Propagated, PropagateResult, PropagateRow, Share
+
+SCHEMA = quote("gradcli.propagate/1")
+_NUMBERS = ("uncertainty", "first_order", "second_order", "shift", "linear", "factor")
+_PARTS = ("value", "uncertainty", "sensitivity", "contribution", "share")
+_MORE = ("width", "distribution", "dof")
+
+
+class PropagationParts(ValueParts):
+    """The parts of the uncertainty of one result or of several."""
+
+    result: PropagateResult
+
+    def fields(self) -> dict[str, Value]:
+        found: dict[str, Value] = {}
+        for one in self.result.results:
+            begin = {one.name: one.value} | {name: getattr(one, name) for name in _NUMBERS}
+            more = {"interval": [*one.interval], "dof": one.dof, "budget": budget(one.budget)}
+            if one.monte_carlo is not None:
+                more["monte_carlo"] = _simulation(one.monte_carlo)
+            of = begin | {n: v for name, part in more.items() for n, v in named(name, part).items()}
+            lead = "" if self.result.single else f"{one.name}."
+            found |= {name if name == one.name else f"{lead}{name}": v for name, v in of.items()}
+        if not self.result.single:
+            found |= named("covariance", self.result.covariance)
+        return found
+
+    def found(self) -> dict[str, Value]:
+        if self.result.single:
+            (one,) = self.result.results
+            return {one.name: one.value, "uncertainty": one.uncertainty}
+        pairs = [
+            ((one.name, one.value), (f"{one.name}.uncertainty", one.uncertainty))
+            for one in self.result.results
+        ]
+        return {name: value for pair in pairs for name, value in pair}
+
+    def json(self) -> dict[str, str]:
+        result = self.result
+        by_field = [_fields(one) for one in result.results]
+        if result.single:
+            (whole,) = by_field
+        else:
+            names = [one.name for one in result.results]
+            whole = {
+                field: dict(zip(names, [one[field] for one in by_field], strict=True))
+                for field in by_field[0]
+            }
+        before, after = ("output", *_LEADING), ("interval", "dof", "budget")
+        return {
+            "schema": SCHEMA,
+            **{name: literal(whole[name], json=True) for name in before},
+            "coverage": literal(result.coverage),
+            **{name: literal(whole[name], json=True) for name in after},
+            "covariance": literal(result.covariance, json=True),
+            "monte_carlo": literal(whole["monte_carlo"], json=True),
+            "warnings": array(map(warning_json, result.warnings)),
+        }
+
+
+_LEADING = ("value", *_NUMBERS)
+
+
+class RowParts(ValueParts):
+    """The parts of the uncertainty of a result in one row of many. Whether it is linear is a field
+    of its own there, in place of a warning.
+    """
+
+    result: PropagateRow
+
+    def fields(self) -> dict[str, Value]:
+        one = self.result.result
+        shares = {f"share.{share.name}": share.share for share in one.budget}
+        orders = {name: getattr(one, name) for name in _NUMBERS[:3]}
+        return {one.name: one.value, **orders, "interval": [*one.interval], **shares}
+
+    def found(self) -> dict[str, Value]:
+        one = self.result.result
+        return {one.name: one.value, "uncertainty": one.uncertainty}
+
+    def json(self) -> dict[str, str]:
+        whole = _fields(self.result.result)
+        said = [w for w in self.result.warnings if not is_of_field(w)]
+        return {
+            "schema": SCHEMA,
+            **{name: literal(whole[name], json=True) for name in ("output", *_LEADING)},
+            "coverage": literal(self.result.coverage),
+            **{n: literal(whole[n], json=True) for n in ("interval", "dof")},
+            "budget": literal(_parts(self.result.result.budget), json=True),
+            "warnings": array(map(warning_json, said)),
+        }
+
+
+def is_of_field(warning: Diagnostic) -> bool:
+    """True for a warning that a field of a row tells."""
+    return warning.code == "not-linear"
+
+
+def budget(shares: tuple[Share, ...]) -> dict[str, dict[str, Any]]:
+    """What each input adds, by its name."""
+    return {
+        share.name: {name: getattr(share, name) for name in (*_PARTS, *_shown(share))}
+        for share in shares
+    }
+
+
+def _parts(shares: tuple[Share, ...]) -> dict[str, dict[str, Any]]:
+    """The numbers of each input, which differ from row to row."""
+    return {share.name: {name: getattr(share, name) for name in _PARTS} for share in shares}
+
+
+def _shown(share: Share) -> tuple[str, ...]:
+    """Further fields of an input, where they say something."""
+    if share.distribution != "normal":
+        return _MORE
+    return () if share.dof is None else ("dof",)
+
+
+def _fields(one: Propagated) -> Mapping[str, Any]:
+    """All fields of a result."""
+    found = None if one.monte_carlo is None else _simulation(one.monte_carlo)
+    return {
+        "output": one.name,
+        "value": one.value,
+        **{name: getattr(one, name) for name in _NUMBERS},
+        "interval": one.interval,
+        "dof": one.dof,
+        "budget": budget(one.budget),
+        "monte_carlo": found,
+    }
+
+
+def _simulation(found: MonteCarlo) -> dict[str, Any]:
+    return {name: getattr(found, name) for name in found._fields}

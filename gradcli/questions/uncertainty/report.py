@@ -1,0 +1,143 @@
+"""Results of `propagate` from the numbers of the law, and what is said of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf, isfinite, isnan
+from typing import Any
+
+from gradcli.engine.numerics.coverage import coverage_factor
+from gradcli.errors import Diagnostic, counted
+from gradcli.questions.uncertainty.joint import Joint
+from gradcli.questions.uncertainty.law import LEAD, Sums
+from gradcli.record import Record
+from gradcli.views import Propagated, Share
+
+_SIZE = 5  # numbers of an input
+
+
+class Question(Record):
+    """What `propagate` is asked.
+
+    Fields:
+        joint: The uncertainties of the inputs.
+        uncertainties: Standard uncertainties in place of those in `joint`, of one row of many.
+        coverage: The probability that intervals are made for.
+    """
+
+    __slots__ = ("joint", "uncertainties", "coverage")
+    joint: Joint
+    uncertainties: tuple[float, ...]
+    coverage: float
+
+    @property
+    def key(self) -> Any:
+        """Equal for questions that the same code answers."""
+        elements = tuple([e.label for e in self.joint.elements])
+        return elements, self.joint.factor, self.joint.are_normal, self.coverage
+
+    def factor(self, dof: float) -> float:
+        """The coverage factor."""
+        return coverage_factor(self.coverage, dof)
+
+
+def effective_dof(joint: Joint, slopes: Sequence[float], found: Sums) -> float:
+    """The degrees of freedom of a result's uncertainty by the formula of Welch and Satterthwaite;
+    infinite where it does not hold.
+
+    Source: JCGM 100:2008, G.4.1.
+    """
+    if joint.groups is None or not joint.has_finite:
+        return inf
+    total = 0.0
+    for places, dof in joint.groups:
+        variance = sum(slopes[k] * found.covariances[k] for k in places)
+        total += variance * variance / dof
+    return found.first * found.first / total if total > 0.0 else inf
+
+
+def propagated(
+    name: str, numbers: Sequence[Any], joint: Joint, factor: float, dof: float, by_share: bool
+) -> Propagated:
+    """A result from its numbers, its budget sorted by the shares or as the inputs are."""
+    value, uncertainty, first, second, shift, low, high, linear = numbers[:LEAD]
+    budget = []
+    for k, element in enumerate(joint.elements):
+        x, u, slope, contribution, share = numbers[LEAD + _SIZE * k :][:_SIZE]
+        of = None if isnan(share) else share
+        more = (element.width, element.shape, _limited(element.dof))
+        budget.append(Share(element.label, x, u, slope, contribution, of, *more))
+    if by_share:
+        budget.sort(key=lambda s: -abs(s.share if s.share is not None else s.contribution))
+    bad = isnan(second)
+    return Propagated(
+        name=name,
+        value=value,
+        uncertainty=first if bad else uncertainty,
+        first_order=first,
+        second_order=None if bad else second,
+        shift=shift,
+        linear=linear,
+        factor=factor,
+        interval=(value - factor * first, value + factor * first) if bad else (low, high),
+        dof=_limited(dof),
+        budget=tuple(budget),
+        monte_carlo=None,
+    )
+
+
+def _limited(dof: float) -> float | None:
+    return None if dof == inf else dof
+
+
+# what is said -------------------------------------------------------------------------------------
+
+
+def remarks(results: Sequence[Propagated], joint: Joint) -> list[Diagnostic]:
+    """The warnings about results."""
+    found = []
+    bent = [r for r in results if not r.linear and isfinite(r.value)]
+    if bent:
+        worst = max(bent, key=_excess)
+        found.append(_nonlinear(worst, len(bent) - 1, joint))
+    if joint.groups is None:
+        message = "an uncertainty with degrees of freedom is correlated with others"
+        notes = ("the formula of Welch and Satterthwaite is for independent ones",)
+        help = "the coverage factor is that of the normal distribution"
+        found.append(_warn("normal-coverage", message, notes, help))
+    return found
+
+
+def _excess(of: Propagated) -> float:
+    """How far both orders are apart, relative to the first."""
+    if of.second_order is None or of.first_order == 0.0:
+        return inf
+    return abs(of.second_order / of.first_order - 1.0)
+
+
+def _nonlinear(of: Propagated, more: int, joint: Joint) -> Diagnostic:
+    """The warning that a result is not linear within the uncertainty of its inputs."""
+    name = f"`{of.name}`"
+    if of.second_order is None:
+        message = f"the variance of {name} is negative at second order, so that the law fails"
+    elif of.first_order == 0.0:
+        message = f"the uncertainty of {name} is zero at first order, not at second"
+    elif (apart := _excess(of)) > 0.05:
+        message = f"first and second order of the uncertainty of {name} differ by {apart:.2g}"
+        message = message.replace(f"{apart:.2g}", f"{100 * apart:.2g} %")
+    else:
+        where = "above" if of.shift > 0 else "below"
+        message = f"the mean of {name} is {abs(of.shift):.2g} {where} its value"
+    notes = [f"it is not linear within the uncertainty; so are {counted(more, 'other result')}"]
+    if not more:
+        notes = ["it is not linear within the uncertainty"]
+    if not joint.are_normal:
+        shapes = {e.label: e.shape for e in joint.elements if e.shape != "normal"}
+        first, shape = next(iter(shapes.items()))
+        notes.append(f"the second order holds for normal inputs; `{first}` is {shape}")
+    help = "`--monte-carlo 1000000` simulates it"
+    return _warn("not-linear", message, notes, help)
+
+
+def _warn(code: str, message: str, notes: Sequence[str], help: str) -> Diagnostic:
+    return Diagnostic(code, message, notes=notes, help=help, severity="warning")

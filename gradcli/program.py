@@ -28,6 +28,7 @@ from gradcli.source import Source, Span
 
 if TYPE_CHECKING:
     from gradcli.questions.coded.compiled import Many
+    from gradcli.views import FitComparison
 
 __all__ = [
     "Given",
@@ -202,6 +203,39 @@ def fit(
     given, settings = given_values(inputs, {}), options or Options()
     found = None if table is None else opened(table)
     return program.fit(found, given, Asked(**asked), _expression, settings)
+
+
+def fits(
+    programs: Mapping[str, Program],
+    table: Any = None,
+    inputs: Mapping[str, Any] | None = None,
+    *,
+    nested: bool = False,
+    options: Options | None = None,
+    **asked: Any,
+) -> FitComparison:
+    """The fits of two programs to the same data, to be compared. Arguments as of `fit`.
+
+    Args:
+        programs: The programs by name.
+        table: The data.
+        inputs: Values by name; each program gets those that it has.
+        nested: True to test the larger model against the smaller one, which it contains.
+        options: How to run.
+        **asked: The fields of `questions.fitting.asked.Asked`.
+
+    Raises:
+        GradError: If one cannot be made.
+    """
+    from gradcli.questions.fitting.asked import Asked
+    from gradcli.questions.fitting.tables import opened
+
+    given, settings = given_values(inputs, {}), options or Options()
+    found = None if table is None else opened(table)
+    first = next(iter(programs.values()))
+    return first.compared(
+        programs, found, given, Asked(**asked), _expression, settings, nested=nested
+    )
 
 
 def _expression(text: str, flag: str) -> Program:

@@ -332,3 +332,42 @@ class PropagateRow(Answer):
     coverage: float
     printed: tuple[str, ...]
     warnings: tuple[Diagnostic, ...]
+
+
+class NestedTest(Result):
+    """A test of whether a larger model explains more than chance: Fisher's F of sums of squares, or
+    chi squared of likelihoods.
+
+    Fields:
+        kind: "f" or "chi_squared".
+        ratio: Its value.
+        more: How many parameters the larger model has more.
+        dof: The larger one's degrees of freedom; None of likelihoods.
+        chance: The probability of a larger value if the smaller model is true.
+        smaller, larger: The names of the programs.
+    """
+
+    kind: str
+    ratio: float
+    more: int
+    dof: int | None
+    chance: float
+    smaller: str
+    larger: str
+
+
+class FitComparison(Shown):
+    """The fits of two programs to the same data, by the programs' names, and a test if the smaller
+    is nested in the larger.
+    """
+
+    view = "comparison"
+    _defaults: ClassVar[dict[str, Any]] = {"warnings": ()}
+    fits: dict[str, FitResult]
+    nested: NestedTest | None
+    warnings: tuple[Diagnostic, ...]
+
+    @property
+    def right(self) -> bool:
+        """True if both fits are right."""
+        return all(found.right for found in self.fits.values())

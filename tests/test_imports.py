@@ -56,7 +56,7 @@ MAY_IMPORT = {
         "models",
         *ENGINE,
     },
-    "program": {*_PLAIN, "ir", "limits", "results", "grammar", "questions", *ENGINE},
+    "program": {*_PLAIN, "ir", "limits", "results", "views", "grammar", "questions", *ENGINE},
     "library_programs": {"ir", "grammar", "record", "source", "engine.run"},
     "make": {"grammar", "engine.ops", "engine.compile", "library_programs"},
     "render": {"source", "errors", "results", "views"},

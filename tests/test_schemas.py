@@ -26,6 +26,14 @@ COMMANDS = {
     "trace": ["trace", "-e", "x ** 2", "x=2"],
     "plot": ["plot", "-e", "abs(x)", "--over", "x=-1:1:3"],
     "fit": ["fit", "a * x", "a=1", "--rows", "samples/rat43.csv", "--observed", "y"],
+    "fits": [
+        "fit",
+        "a * x",
+        "a * x + b",
+        "a=1",
+        "b=0",
+        *("--rows", "samples/rat43.csv", "--observed", "y", "--nested"),
+    ],
     "ops": ["ops"],
 }
 
@@ -55,5 +63,7 @@ def test_every_command_that_prints_json_has_a_definition():
     assert {*commands()} - definitions().keys() == {"explain", "samples", "completion", "help"}
     page = json.loads(PAGE.read_text("utf-8"))
     named = {way["$ref"].rpartition("/")[2] for way in page["anyOf"]}
-    assert named == ({*commands()} & definitions().keys()) | {"bad_row", "bad_group", "diagnostic"}
+    assert named == ({*commands()} & definitions().keys()) | {
+        *("fits", "bad_row", "bad_group", "diagnostic")
+    }
     assert KEYWORDS.isdisjoint({"description", "title"})

@@ -36,7 +36,14 @@ if TYPE_CHECKING:
     from gradcli.questions.fitting.asked import Table
     from gradcli.questions.function import Function
     from gradcli.questions.uncertainty.joint import Covariance
-    from gradcli.views import FitGroups, FitResult, PlotResult, PropagateResult, TraceResult
+    from gradcli.views import (
+        FitComparison,
+        FitGroups,
+        FitResult,
+        PlotResult,
+        PropagateResult,
+        TraceResult,
+    )
 
 Answer = TypeVar("Answer")
 Result = TypeVar("Result", bound=Shown)
@@ -449,6 +456,40 @@ class Program:
 
         plain = {name: value for name, value in given.items() if type(value) is Given}
         return self._shown(self._limited.within(asked, answer), plain)
+
+    def compared(
+        self,
+        others: Mapping[str, Program],
+        table: Table | None,
+        given: Mapping[str, Given],
+        asked: FitAsked,
+        parse: Callable[[str, str], Program],
+        options: Options,
+        *,
+        nested: bool,
+    ) -> FitComparison:
+        """The fits of this and another program to the same data. Arguments as of `fit`.
+
+        Args:
+            others: Both programs by name.
+            table: The data; None if the inputs have them.
+            given: Values by name.
+            asked: What is asked of both.
+            parse: Makes the program of an expression over the columns.
+            options: How to run.
+            nested: True to test the larger model against the smaller one.
+
+        Raises:
+            GradError: If one cannot be made.
+        """
+        from gradcli.questions.fitting.comparison import comparison
+
+        both = {name: (program, program._loaded.program) for name, program in others.items()}
+
+        def answer() -> FitComparison:
+            return comparison(both, table, given, asked, parse, options, nested=nested)
+
+        return self._shown(self.within(options, answer), given)
 
     def gradcheck(
         self,

@@ -183,6 +183,7 @@ LOOKS: dict[tuple[str, str], Callable[[Any, Look], Drawn]] = {
     ("operations", "human"): _operations,
     ("fit", "human"): _view("models.report", "fit_view", "precision", "width", "verbose"),
     ("fit", "md"): _fit_page,
+    ("comparison", "human"): _view("models.groups", "comparison_view", "precision", "width"),
     ("fits", "human"): _view("models.groups", "groups_view", "precision", "width"),
 }
 """The function that draws each view in each form."""

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+import os
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import typer
 
-from gradcli.cli.line.arguments import split_names
+from gradcli.cli.line.arguments import split_files, split_names
 from gradcli.cli.line.command import command
 from gradcli.cli.line.inputs import constant, constant_of
 from gradcli.cli.line.options import LIMITS, MESSAGES, PROGRAM, Line
 from gradcli.cli.rows.inquiry import Inquiry
 from gradcli.cli.terminal.failures import usage
 from gradcli.errors import InputError
-from gradcli.views import FitGroups
+from gradcli.views import FitComparison, FitGroups
+
+if TYPE_CHECKING:
+    from gradcli.cli.rows.data import Data
+
+Ask: TypeAlias = Callable[[Any, Any], Any]
+"""A question at values of the inputs, with options of the run."""
 
 _DATA = ("rows", "columns", "renamed", "missing", "separator", "decimal", "on_error")
 _RESULT = ("form", "json", "raw", "output", "precision", "compile", "quiet")
@@ -24,7 +31,7 @@ _OPENING, _CLOSING = "([{", ")]}"
 @command(
     *(*PROGRAM, *_DATA, "observed", "several", "wrt", "fix", "bounds"),
     *("sigma", "weights", "scale_errors", "loss", "loss_scale", "likelihood", "exact_hessian"),
-    *("starts", "seed", "level", "profile", "most_evaluations", "by", "predict"),
+    *("starts", "seed", "level", "profile", "most_evaluations", "by", "predict", "nested"),
     *(*_RESULT, *LIMITS, *MESSAGES),
     view="fit",
 )
@@ -40,33 +47,87 @@ def fit(line: Line) -> None:
       gradcli fit decay.grad --rows decay.csv --observed y
       gradcli fit decay.grad --rows decay.csv --observed y --json
     """
-    from gradcli.cli.rows.data import Data, Predictions
-    from gradcli.program import fit as fitted
+    from gradcli.cli.rows.data import Predictions
 
+    files, other = _programs(line)
     inquiry = Inquiry(line)
     predictions = None if line.predict is None else Predictions(line.predict, line.color)
     inquiry.settle_alone()
-    table = None if inquiry.records is None else Data(inquiry.records)
+    table = _table(line, inquiry)
     asked = _asked(line, inquiry, () if table is None else table.titles)
-    if table is None and (line.by or line.predict):
-        raise usage(f"`{'--by' if line.by else '--predict'}` needs `--rows`")
-    if table is not None and line.by is not None and line.by not in table.titles:
-        help = f"the columns are {', '.join(table.titles)}"
-        raise usage(f"--by names `{line.by}`, which is no column of the data", help)
     inquiry.load()
-
-    def ask(given: Any, options: Any) -> Any:
-        return fitted(inquiry.program, table, given, options=options, **asked)
-
+    ask = _alone(inquiry, table, asked)
+    if other is not None:
+        ask = _both(inquiry, files, table, {**asked, "nested": line.nested})
     result, content = inquiry.found(ask, inquiry.settings())
     inquiry.target.write(content)
     if predictions is not None:
-        fits = [g.found for g in result.groups] if isinstance(result, FitGroups) else [result]
-        predictions.write([found.predicted or {} for found in fits if found is not None])
+        every = [g.found for g in result.groups] if isinstance(result, FitGroups) else [result]
+        predictions.write([found.predicted or {} for found in every if found is not None])
     inquiry.telling.warn(result.warnings)
-    status = _status(result, line)
-    if status:
+    if status := _status(result, line):
         raise typer.Exit(status)
+
+
+def _table(line: Line, inquiry: Inquiry) -> Data | None:
+    """The data of --rows; None without.
+
+    Raises:
+        UsageError: If an option needs data or a column that are not there.
+    """
+    from gradcli.cli.rows.data import Data
+
+    if inquiry.records is None:
+        if line.by or line.predict:
+            raise usage(f"`{'--by' if line.by else '--predict'}` needs `--rows`")
+        return None
+    found = Data(inquiry.records)
+    if line.by is not None and line.by not in found.titles:
+        help = f"the columns are {', '.join(found.titles)}"
+        raise usage(f"--by names `{line.by}`, which is no column of the data", help)
+    return found
+
+
+def _alone(inquiry: Inquiry, table: Data | None, asked: dict[str, Any]) -> Ask:
+    """The question about one program."""
+    from gradcli.program import fit as fitted
+
+    return lambda given, options: fitted(inquiry.program, table, given, options=options, **asked)
+
+
+def _both(inquiry: Inquiry, files: list[str], table: Data | None, asked: dict[str, Any]) -> Ask:
+    """The question about two programs, of which the second is loaded here."""
+    from gradcli.program import fits
+
+    short = [os.path.basename(file) if os.path.isfile(file) else file for file in files]
+    names = short if short[0] != short[1] else files
+    programs = dict(zip(names, (inquiry.program, inquiry.another(files[1])), strict=True))
+    return lambda given, options: fits(programs, table, given, options=options, **asked)
+
+
+def _programs(line: Line) -> tuple[list[str], str | None]:
+    """The programs that the line names, and the second of two, which the line loses.
+
+    Raises:
+        UsageError: If options do not go with their number.
+    """
+    files, _ = split_files(line.arguments or ())
+    if len(files) != _BOTH or line.expression:
+        if line.nested:
+            raise usage("`--nested` compares two programs", "as in `fit small.grad large.grad`")
+        return files, None
+    for flag, given in (("--by", line.by), ("--predict", line.predict)):
+        if given:
+            raise usage(f"`{flag}` does not go with two programs")
+    if files[0] == files[1]:
+        raise usage("both programs are the same")
+    arguments = [*(line.arguments or ())]
+    arguments.remove(files[1])
+    line.arguments = arguments
+    return files, files[1]
+
+
+_BOTH = 2
 
 
 def _status(result: Any, line: Line) -> int:
@@ -79,6 +140,8 @@ def _status(result: Any, line: Line) -> int:
             return InputError.status
         fits = [group.found for group in result.groups if group.found is not None]
         return max((_status(found, line) for found in fits), default=0)
+    if isinstance(result, FitComparison):
+        return max(_status(found, line) for found in result.fits.values())
     if result.reason == "interrupted":
         return 130
     return 0 if result.right else 1

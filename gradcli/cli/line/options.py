@@ -264,6 +264,9 @@ class Line:
         "--max-evaluations", min=1, metavar="N", help="Most evaluations of a search (200 (p + 1))."
     )
     by: str | None = option(metavar="COLUMN", help="One fit for each group of records.")
+    nested: bool = flag(
+        "--nested", help="Of two programs: test whether the larger explains more than chance."
+    )
     predict: str | None = option(
         metavar="FILE", help="Write the records with what the model predicts, as .csv or .tsv."
     )

@@ -13,6 +13,7 @@ from gradcli.cli.line.arguments import split_names
 from gradcli.cli.line.inputs import constant, directions, load
 from gradcli.cli.line.options import FIELDS, ROWS, Line
 from gradcli.cli.line.output import Target, choose, decided, look
+from gradcli.cli.line.reading import read_program
 from gradcli.cli.rows.query import Query, Question
 from gradcli.cli.terminal.failures import usage
 from gradcli.cli.terminal.messages import Telling
@@ -24,7 +25,7 @@ from gradcli.machine import free
 
 if TYPE_CHECKING:
     from gradcli.cli.line.records import Batch
-    from gradcli.program import Given, Options
+    from gradcli.program import Given, Options, Program
     from gradcli.results import Look
 
 
@@ -108,6 +109,15 @@ class Inquiry:
     def load(self) -> None:
         """Load the program and the input values."""
         self.program, self.inputs = load(self._line, self.records, self._loading)
+
+    def another(self, file: str) -> Program:
+        """Another program for the same inputs and records."""
+        from gradcli import program
+
+        source = program.decode(*read_program(file, None))
+        names = {*self.inputs, *(() if self.records is None else self.records.rows.names)}
+        with self._loading():
+            return program.load_source(source, frozenset(names))
 
     def _loading(self) -> AbstractContextManager[None]:
         """A block for loading the program, which has the limits of a question, and time to import

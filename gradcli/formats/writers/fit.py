@@ -16,7 +16,7 @@ from gradcli.formats.texts.json_text import (
 from gradcli.formats.texts.literal import literal, quote
 from gradcli.formats.writers.forms import Parts, ValueParts
 from gradcli.results import Value
-from gradcli.views import FitGroups, FitResult
+from gradcli.views import FitComparison, FitGroups, FitResult
 
 
 class FitParts(ValueParts):
@@ -98,6 +98,44 @@ class FitGroupsParts(Parts):
                 yield [group.key, *cells(FitParts(group.found, self.look).fields()), ""]
             elif group.error is not None:
                 yield [group.key, *[""] * len(names), group.error.message]
+
+    def lines(self) -> str:
+        """The records as a CSV."""
+        return "".join(record(texts, ",") for texts in self.records())
+
+
+_COMPARED = ("rss", "log_likelihood", "aic", "bic")
+
+
+class FitComparisonParts(Parts):
+    """A record for each program: its size and figures; the larger has the test of nesting."""
+
+    result: FitComparison
+
+    def json(self) -> dict[str, str]:
+        result, test = self.result, self.result.nested
+        fits = {n: json_object(FitParts(f, self.look).json()) for n, f in result.fits.items()}
+        names = ("kind", "ratio", "more", "dof", "chance", "smaller", "larger")
+        nested = "null" if test is None else json_object(fields_json(test, names))
+        return {
+            "schema": quote("gradcli.fits/1"),
+            "fits": json_object(fits),
+            "nested": nested,
+            "warnings": array(map(warning_json, result.warnings)),
+        }
+
+    def records(self) -> Iterator[Sequence[str]]:
+        """The header, then a record for each program."""
+        test = self.result.nested
+        tested = () if test is None else (test.kind, "p")
+        yield ["program", "parameters", "records", "dof", *_COMPARED, "converged", *tested]
+        for name, found in self.result.fits.items():
+            figures = [found.figures.get(field) for field in _COMPARED]
+            values = [len(found.covariance), found.records, found.dof, *figures, found.converged]
+            more = [""] * len(tested)
+            if test is not None and name == test.larger:
+                more = [literal(test.ratio), literal(test.chance)]
+            yield [name, *("" if v is None else literal(v) for v in values), *more]
 
     def lines(self) -> str:
         """The records as a CSV."""

@@ -220,6 +220,7 @@ VIEWS = {
             ("propagation", "PropagationParts"),
         ),
         View("propagated_row", _RESULTS, (), ("propagation", "RowParts")),
+        View("comparison", _TRACES, _HUMAN, ("fit", "FitComparisonParts")),
         View("operations", _LISTS, _HUMAN, ("operations", "OperationsParts")),
     )
 }

@@ -84,6 +84,10 @@ class Asked(Record):
     predict: Sequence[str] | None
     on_error: str
 
+    def changed(self, **fields: Any) -> Asked:
+        """A copy with some fields replaced."""
+        return Asked(**{name: getattr(self, name) for name in self._fields} | fields)
+
 
 class Table(Protocol):
     """The data of a fit.

@@ -7,7 +7,8 @@ import shutil
 import sys
 
 import pytest
-import scipy.optimize  # noqa: F401  # before a test watches what it loads
+import scipy.optimize  # before a test watches what it loads
+import scipy.stats
 
 DATA = "t,y,s,site\n0,2.1,0.1,a\n1,1.3,0.1,a\n2,0.75,0.05,a\n3,0.5,0.05,b\n4,0.31,0.05,b\n5,0.18,0.02,b\n"
 MODEL = "a * exp(-k * t)"
@@ -304,6 +305,46 @@ def test_predictions_stand_beside_the_data(fit):
 def test_wrong_groups_and_files(fit, arguments, says):
     status, _, err = fit(*STARTS, *arguments)
     assert status == 2
+    assert says in err
+
+
+# --- two programs -----------------------------------------------------------------------------------
+
+
+def test_two_programs_are_compared(cli):
+    both = ("fit", MODEL, f"{MODEL} + c", *STARTS, "c=0", "--rows", "d.csv", "--observed", "y")
+    status, out, err = cli(*both, "--nested", "--json")
+    assert (status, err) == (0, "")
+    found = json.loads(out)
+    small, large = found["fits"].values()
+    test = found["nested"]
+    wanted = (small["rss"] - large["rss"]) / (large["rss"] / 3)
+    assert test["ratio"] == pytest.approx(wanted)
+    assert test["chance"] == pytest.approx(scipy.stats.f.sf(wanted, 1, 3))
+    assert (test["kind"], test["more"], test["larger"]) == ("f", 1, f"{MODEL} + c")
+    first, second = csv.DictReader(io.StringIO(cli(*both)[1]))
+    assert (first["parameters"], second["parameters"]) == ("2", "3")
+    table = cli(*both, "--nested", "-f", "human")[1]
+    assert "F(1, 3) = 0.208697, p = 0.679" in table
+    known = json.loads(cli(*both, "--nested", "--sigma", "s", "--json")[1])["nested"]
+    assert (known["kind"], known["dof"]) == ("chi_squared", None)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "wanted", "says"),
+    [
+        ((MODEL, MODEL), 2, "both programs are the same"),
+        ((MODEL, "a / (1 + k * t)", "--nested"), 2, "the same number of parameters"),
+        ((MODEL, "--nested"), 2, "`--nested` compares two programs"),
+        ((MODEL, f"{MODEL} + c", "--by", "site"), 2, "`--by` does not go with two programs"),
+        ((MODEL, f"{MODEL} + c"), 4, "no start for `c`"),
+        ((MODEL, f"{MODEL} + c", "z=1", "c=1"), 4, "no input `z`"),
+        ((MODEL, f"{MODEL} + c", "c * t"), 2, "two programs"),
+    ],
+)
+def test_wrong_comparisons(cli, arguments, wanted, says):
+    status, out, err = cli("fit", *arguments, *STARTS, "--rows", "d.csv", "--observed", "y")
+    assert (status, out) == (wanted, ""), err
     assert says in err
 
 

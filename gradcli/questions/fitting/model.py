@@ -154,6 +154,19 @@ class Model:
         for start in range(0, max(self._count, 1) if self._whole else self._count, step):
             yield start, self._block(point, start, min(start + step, max(self._count, 1)))
 
+    def over(self, name: str, count: int) -> tuple[Data, Model]:
+        """So many values of a column from its least to its largest, and the model there; of a whole
+        column its own values, in order.
+        """
+        column = self._columns[name]
+        if self._whole:
+            points, count = np.sort(column), len(column)
+        else:
+            points = np.linspace(column.min(), column.max(), count)
+        columns = {name: points}
+        made = Model(self._asker, self._layout, self._constants, columns, count, whole=self._whole)
+        return points, made
+
     def _block(self, point: Data, start: int, stop: int) -> tuple[Data, ...]:
         asker = self._asker
         if self._code is None and asker.wants_code:

@@ -11,7 +11,7 @@ from gradcli.errors import Diagnostic, listed
 from gradcli.questions.fitting.asked import Asked
 from gradcli.questions.fitting.ended import Ended
 from gradcli.questions.fitting.model import Layout
-from gradcli.questions.fitting.predictions import predicted
+from gradcli.questions.fitting.predictions import drawn, predicted
 from gradcli.questions.fitting.problem import Found
 from gradcli.views import Estimate, FitResult
 
@@ -56,6 +56,7 @@ def told(ended: Ended) -> FitResult:
         reason="interrupted" if ended.best.is_stopped else found.reason,
         evaluations=found.evaluations,
         warnings=(*ended.roles.notes, *_warnings(ended, states, missed)),
+        picture=drawn(ended) if asked.draw else None,
         predicted=None if asked.predict is None else predicted(ended, asked.predict),
     )
 

@@ -14,6 +14,7 @@ from gradcli.cli.line.inputs import constant, constant_of
 from gradcli.cli.line.options import LIMITS, MESSAGES, PROGRAM, Line
 from gradcli.cli.rows.inquiry import Inquiry
 from gradcli.cli.terminal.failures import usage
+from gradcli.cli.terminal.progress import progress
 from gradcli.errors import InputError
 from gradcli.views import FitComparison, FitGroups
 
@@ -58,7 +59,8 @@ def fit(line: Line) -> None:
     ask = _alone(inquiry, table, asked)
     if other is not None:
         ask = _both(inquiry, files, table, {**asked, "nested": line.nested})
-    result, content = inquiry.found(ask, inquiry.settings())
+    with progress("evaluations", inquiry.telling) as shown:
+        result, content = inquiry.found(ask, inquiry.settings(progress=shown.advance))
     inquiry.target.write(content)
     for file in beside:
         file.write(result)

@@ -239,7 +239,10 @@ def _warnings(ended: Ended, states: list[str], missed: list[str]) -> list[Diagno
     if missed:
         text = f"the profile has no end for {', '.join(missed)}"
         said.append(Diagnostic("no-profile-end", text))
-    if not found.converged:
+    if ended.best.is_stopped:
+        text = "interrupted: these are the best estimates so far"
+        said.append(Diagnostic("not-converged", text))
+    elif not found.converged:
         help = "try other starts, `--starts 20`, or more `--max-evaluations`"
         text = f"not converged: {found.reason}"
         said.append(Diagnostic("not-converged", text, help=help))

@@ -487,6 +487,20 @@ GROUPS = {
             "the errors of others are those with it held.",
         ),
         (
+            "not-found",
+            "a search of `minimize` or `root` that found nothing: a warning (status 1)",
+            "The message has the reason: the result falls without end, is nan at a point, has no "
+            "root or no change of sign between two values. Try other starts, `--starts 20`, "
+            "bounds, or more `--max-evaluations`. The best point that was met is printed.",
+        ),
+        (
+            "no-sensitivity",
+            "an answer whose movement cannot be told: a warning",
+            "By the implicit function theorem the answer moves smoothly with other inputs where "
+            "the Hessian of a minimum, or the Jacobian of a root, is not singular, and where no "
+            "unknown is at a bound that it is about to leave. Elsewhere the sensitivity is null.",
+        ),
+        (
             "no-profile-end",
             "an interval of `--profile` without an end: a warning",
             "The least sum of squares with the parameter held does not rise by enough on that "

@@ -91,9 +91,11 @@ class Answer(Result):
 
     Fields of a class:
         view: The name of the view of the result itself.
+        is_verdict: True if `right` is all that a script needs: -q then leaves out the text.
     """
 
     view: ClassVar[str]
+    is_verdict: ClassVar[bool] = False
 
     @property
     def views(self) -> tuple[str, ...]:
@@ -513,6 +515,7 @@ class GradcheckResult(Shown):
     """The result of `gradcli gradcheck`: checks of the program, and of each own rule alone."""
 
     view = "checks"
+    is_verdict = True
     _defaults: ClassVar[dict[str, Any]] = {"printed": (), "warnings": ()}
     passed: bool
     checks: tuple[Checked, ...]

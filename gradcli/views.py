@@ -1,5 +1,5 @@
-"""Results of `gradcli trace`, `plot`, `fit` and `propagate`: plain, frozen data, apart from the
-results that short commands import.
+"""Results of `gradcli trace`, `plot`, `fit`, `minimize`, `root` and `propagate`: plain, frozen
+data, apart from the results that short commands import.
 """
 
 from __future__ import annotations
@@ -118,6 +118,72 @@ class Estimate(Result):
     start: float
     state: str
     chance: float | None
+
+
+class MinimizeResult(Shown):
+    """The result of `gradcli minimize`.
+
+    Fields:
+        output: The name of the result.
+        value: Its value at the point.
+        values: The point, by the names of the unknowns.
+        start: Where the search began.
+        gradient: The gradient there.
+        hessian: The Hessian by two names; None for many unknowns.
+        kind: "minimum", "maximum", "saddle" or "flat"; None if it is not known.
+        at_bounds: The unknowns that are held at a bound.
+        converged: True if the point is a minimum, or a maximum if that was asked for.
+        reason: Why the search ended.
+        evaluations: How often the result was evaluated.
+        starts: How many starts reached the best point, and how many were tried; None for one.
+        sensitivity: The derivatives of the point by other inputs, by two names; None for an unknown
+            that does not tell, and without --sensitivity.
+    """
+
+    view = "minimum"
+    _defaults: ClassVar[dict[str, Any]] = {"printed": (), "warnings": ()}
+    output: str
+    value: float
+    values: dict[str, Value]
+    start: dict[str, Value]
+    gradient: dict[str, Value]
+    hessian: dict[str, dict[str, Value]] | None
+    kind: str | None
+    at_bounds: tuple[str, ...]
+    converged: bool
+    reason: str
+    evaluations: int
+    starts: tuple[int, int] | None
+    sensitivity: dict[str, dict[str, Value]] | None
+    printed: tuple[str, ...]
+    warnings: tuple[Diagnostic, ...]
+
+    @property
+    def right(self) -> bool:
+        return self.converged
+
+
+class RootResult(Shown):
+    """The result of `gradcli root`. `value` has the residuals by the names of the results; the
+    other fields are as of `MinimizeResult`.
+    """
+
+    view = "root"
+    _defaults: ClassVar[dict[str, Any]] = {"printed": (), "warnings": ()}
+    value: dict[str, Value]
+    values: dict[str, Value]
+    start: dict[str, Value]
+    converged: bool
+    reason: str
+    evaluations: int
+    starts: tuple[int, int] | None
+    sensitivity: dict[str, dict[str, Value]] | None
+    printed: tuple[str, ...]
+    warnings: tuple[Diagnostic, ...]
+
+    @property
+    def right(self) -> bool:
+        return self.converged
 
 
 class FitResult(Shown):

@@ -20,6 +20,8 @@ COMMANDS = {
     "diagonal": ["hessian", "-e", "x ** 2 * y", "x=2", "y=3", "--diagonal"],
     "hvp": ["hvp", "-e", "x ** 2", "x=2", "--tangent", "x=1"],
     "gradcheck": ["gradcheck", "-e", "x ** 2", "x=2"],
+    "minimize": ["minimize", "-e", "(x - a) ** 2", "x=1", "a=2", "--wrt", "x", "--starts", "2"],
+    "root": ["root", "-e", "x ** 2 - a", "x=1", "a=2", "--wrt", "x", "--sensitivity", "a"],
     "propagate": ["propagate", "-e", "x / y", "x=2+/-0.1", "y=3(1):dof=9", "--monte-carlo", "200"],
     "check": ["check", "-e", "input x = 1.0", "-e", "x == 0.5"],
     "graph": ["graph", "-e", "x ** 2", "x=2"],

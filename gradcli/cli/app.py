@@ -24,6 +24,8 @@ _MODULES = {
     "hvp": "gradcli.cli.commands.products",
     "gradcheck": "gradcli.cli.commands.gradcheck",
     "propagate": "gradcli.cli.commands.propagate",
+    "minimize": "gradcli.cli.commands.solve",
+    "root": "gradcli.cli.commands.solve",
     "check": "gradcli.cli.commands.check",
     "graph": "gradcli.cli.commands.graph",
     "trace": "gradcli.cli.commands.trace",

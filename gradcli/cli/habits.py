@@ -15,6 +15,8 @@ COMMANDS = {
     **dict.fromkeys(("cotangent", "pullback"), "vjp"),
     **dict.fromkeys(("lint", "validate", "parse", "typecheck", "ast", "compile"), "check"),
     **dict.fromkeys(("verify", "test", "finite-differences", "numgrad"), "gradcheck"),
+    **dict.fromkeys(("optimize", "optimise", "minimise", "maximize", "fmin"), "minimize"),
+    **dict.fromkeys(("solve", "newton", "zero", "fsolve", "roots"), "root"),
     **dict.fromkeys(("uncertainty", "uncertainties", "propagation", "gum", "budget"), "propagate"),
     **dict.fromkeys(("show", "draw", "tree", "dot", "viz", "visualize"), "graph"),
     **dict.fromkeys(("tape", "log", "steps", "debug"), "trace"),
@@ -30,14 +32,6 @@ COMMANDS = {
 
 INSTEAD = {
     "version": "`gradcli --version` prints the version",
-    **dict.fromkeys(
-        ("optimize", "minimize"),
-        "a program fits by itself, in a loop: `gradcli samples descent` shows one",
-    ),
-    **dict.fromkeys(
-        ("root", "solve", "newton"),
-        "a program solves an equation in a loop: `gradcli samples newton` shows one",
-    ),
     "export": "`gradcli graph FILE -f dot` writes the graph, `-o FILE` the results of a command",
     **dict.fromkeys(
         ("serve", "server", "batch", "map"),

@@ -40,8 +40,10 @@ if TYPE_CHECKING:
         FitComparison,
         FitGroups,
         FitResult,
+        MinimizeResult,
         PlotResult,
         PropagateResult,
+        RootResult,
         TraceResult,
     )
 
@@ -402,6 +404,88 @@ class Program:
 
         return self._shown(self.within(options, answer), given)
 
+    def minimize(
+        self,
+        inputs: Mapping[str, Any] | None = None,
+        *,
+        wrt: str | Sequence[str] | None = None,
+        of: str | None = None,
+        maximize: bool = False,
+        bounds: Mapping[str, tuple[Any, Any]] | None = None,
+        starts: int = 1,
+        sensitivity: Sequence[str] = (),
+        most: int | None = None,
+        start: Mapping[str, Any] | None = None,
+        options: Options | None = None,
+        **named: Any,
+    ) -> MinimizeResult:
+        """The point at which a result is least. Needs SciPy.
+
+        Args:
+            inputs: Values by name; those of the unknowns are the start.
+            wrt: The unknowns; None: the names of `grad`.
+            of: Top-level name; None: the program's result.
+            maximize: True for the point at which it is largest.
+            bounds: Lower and upper bounds by name, beside those that are declared.
+            starts: How many starts are tried.
+            sensitivity: Inputs by which the point is differentiated; ["all"] for all.
+            most: The most evaluations of one search; None: 200 (n + 1).
+            start: Values of unknowns to begin at, in place of those given.
+            options: How to run.
+            **named: More values by name.
+
+        Raises:
+            GradError: Of the kind of the failure. A search that fails is told by the result.
+        """
+        from gradcli.questions.solving.minimize import Asked, minimize
+
+        given, settings = given_values(inputs, named), options or Options()
+        names, others = _listed(wrt), tuple(sensitivity)
+        asked = Asked(names, of, maximize, bounds or {}, starts, others, most, start or {})
+        ops = self._loaded.program
+        return self._shown(
+            self.within(settings, lambda: minimize(self, ops, given, asked, settings)), given
+        )
+
+    def root(
+        self,
+        inputs: Mapping[str, Any] | None = None,
+        *,
+        wrt: str | Sequence[str] | None = None,
+        of: str | Sequence[str] | None = None,
+        between: tuple[float, float] | None = None,
+        starts: int = 1,
+        sensitivity: Sequence[str] = (),
+        most: int | None = None,
+        start: Mapping[str, Any] | None = None,
+        options: Options | None = None,
+        **named: Any,
+    ) -> RootResult:
+        """The point at which results are zero, as many as there are unknowns. Needs SciPy.
+
+        Args:
+            inputs: Values by name; those of the unknowns are the start.
+            wrt: The unknowns; None: the names of `grad`.
+            of: Top-level names; None: the program's result.
+            between: Two values of the only unknown, at which the result has different signs.
+            starts: How many starts are tried.
+            sensitivity: Inputs by which the point is differentiated; ["all"] for all.
+            most: The most evaluations of one search; None: 200 (n + 1).
+            start: Values of unknowns to begin at, in place of those given.
+            options: How to run.
+            **named: More values by name.
+
+        Raises:
+            GradError: Of the kind of the failure. A search that fails is told by the result.
+        """
+        from gradcli.questions.solving.root import Asked, root
+
+        given, settings = given_values(inputs, named), options or Options()
+        outputs = [of] if of is None or isinstance(of, str) else [*of]
+        others = tuple(sensitivity)
+        asked = Asked(_listed(wrt), outputs, between, starts, others, most, start or {})
+        return self._shown(self.within(settings, lambda: root(self, given, asked, settings)), given)
+
     def propagate(
         self,
         inputs: Mapping[str, Any] | None = None,
@@ -697,6 +781,11 @@ class Program:
             found += tuple(outside(self._loaded, given))
         result.drawn_by(_drawn)
         return result.warned(found) if found else result
+
+
+def _listed(names: str | Sequence[str] | None) -> list[str] | None:
+    """Names as a list."""
+    return [names] if isinstance(names, str) else None if names is None else [*names]
 
 
 def _may_slip(origin: object) -> bool:

@@ -178,6 +178,8 @@ LOOKS: dict[tuple[str, str], Callable[[Any, Look], Drawn]] = {
     ("trace", "human"): _trace,
     ("curves", "human"): _view("plot", "plot_view", "width"),
     **{("curves", form): _figure(form) for form in ("svg", "png", "pdf")},
+    ("minimum", "human"): _view("models.solution", "solution_view", "precision", "width"),
+    ("root", "human"): _view("models.solution", "solution_view", "precision", "width"),
     ("propagation", "human"): _view("models.propagation", "propagation_view", "width"),
     ("propagation", "md"): _view("models.propagation", "propagation_page"),
     ("operations", "human"): _operations,

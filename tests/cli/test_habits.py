@@ -10,8 +10,8 @@ from gradcli.cli.app import build, commands
 
 TYPED = {
     "version": "`gradcli --version` prints the version",
-    "minimize f.grad": "a program fits by itself, in a loop: `gradcli samples descent` shows one",
-    "root f.grad": "a program solves an equation in a loop: `gradcli samples newton` shows one",
+    "optimize f.grad": "did you mean `minimize`?",
+    "solve f.grad": "did you mean `root`?",
     "uncertainty f.grad": "did you mean `propagate`?",
     "export f.grad": (
         "`gradcli graph FILE -f dot` writes the graph, `-o FILE` the results of a command"

@@ -38,6 +38,8 @@ REACHED = {
     "branch-on-input": ["check", "-e", "input x = 1.0\ny = 0\nif x > 0: y = x\ny"],
     "decimal-comma": ["run", "-e", "x", "x=1,5"],
     "no-return": ["run", "-e", "def f(x): x ** 2\nf(3)"],
+    "not-found": ["root", "x ** 2 + 1", "x=1"],
+    "no-sensitivity": ["root", "(x - a) ** 2", "x=2", "a=2", "--wrt", "x", "--sensitivity", "a"],
     "bad-covariance": ["propagate", "-e", "x", "x=2+/-1", "--correlation", "x,x=0.3"],
     "monte-carlo": ["propagate", "exp(x)", "x=0+/-1", "--monte-carlo", "200", "--seed", "1"],
     "no-uncertainty": ["propagate", "-e", "x", "x=2"],

@@ -285,8 +285,8 @@ def test_cuts():
 
 
 SAMPLES_OF_NUMBERS = {
-    *("black_scholes", "gauge_block", "newton", "no_grad", "pendulum", "polynomial"),
-    *("two_bodies", "two_paths"),
+    *("black_scholes", "gauge_block", "newton", "no_grad", "orbit", "pendulum"),
+    *("polynomial", "two_bodies", "two_paths"),
 }
 SAMPLES_THAT_TRAIN = {"linear"}
 SAMPLES_OF_SHORT_VECTORS = {"cooling", "exponential_fit", "logistic", "rosenbrock"}

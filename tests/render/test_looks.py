@@ -47,6 +47,7 @@ def test_every_result_that_is_shown_is_asked_for():
     }
     assert left == {
         *("FitResult", "FitGroups"),  # of data in a file
+        *("MinimizeResult", "RootResult"),  # of SciPy
         "PlotResult",  # drawn by a package that tests may not have
         "Names",  # what --show leaves of a run
     }

@@ -174,7 +174,7 @@ def _asked(line: Line, inquiry: Inquiry, titles: Sequence[str]) -> dict[str, Any
         "of": split_names(line.several, "--of") or (),
         "wrt": inquiry.names,
         "fix": _held(line.fix),
-        "bounds": _bounds(line.bounds),
+        "bounds": bounds_of(line.bounds),
         "sigma": line.sigma,
         "weights": line.weights,
         "scale_errors": line.scale_errors,
@@ -225,7 +225,7 @@ def _held(options: list[str] | None) -> dict[str, Any]:
     return found
 
 
-def _bounds(options: list[str] | None) -> dict[str, tuple[Any, Any]]:
+def bounds_of(options: list[str] | None) -> dict[str, tuple[Any, Any]]:
     """The values of --bounds by name."""
     found = {}
     for text in expressions(options, "--bounds"):

@@ -234,6 +234,16 @@ class Line:
         metavar="EXPR,..",
         help="What the results are compared with, over the columns: y, or 'log(y)'.",
     )
+    maximize: bool = flag("--maximize", help="Find the largest value, not the least.")
+    sensitivity: list[str] | None = option(
+        metavar="NAME,..",
+        help="Also tell how the answer moves with these inputs, all for all; repeatable.",
+        autocompletion=completed("inputs"),
+    )
+    between: str | None = option(
+        metavar="LOW:HIGH", help="Two values of the unknown around the root."
+    )
+    warm: bool = flag("--warm", help="Start each row at the answer to the last.")
     fix: list[str] | None = option(
         metavar="NAME[=VALUE]", help="Hold a parameter, at its start or at VALUE; repeatable."
     )

@@ -164,15 +164,18 @@ class Inquiry:
         self.telling.report(error.diagnostics)
         os._exit(error.status)
 
-    def answer(self, name: str, *, bar: str | None = None, **asked: Any) -> None:
+    def answer(
+        self, name: str, *, bar: str | None = None, kind: type[Query] = Query, **asked: Any
+    ) -> None:
         """Ask a question at the inputs, or at every row, and write the answer.
 
         Args:
             name: The question: a method of the program.
             bar: The noun of a progress bar, if the question may take long.
+            kind: How it is asked.
             **asked: Arguments of the method that no option gives.
         """
-        query = self._query(name, {**self._asked(asked), **asked})
+        query = self._query(name, {**self._asked(asked), **asked}, kind)
         self.settle()
         if self.records is not None:
             self.answer_rows(query, self.settings())
@@ -210,10 +213,10 @@ class Inquiry:
             found["cotangent"] = constant(line.cotangent, "--cotangent")
         return found
 
-    def _query(self, name: str, asked: Mapping[str, Any]) -> Query:
+    def _query(self, name: str, asked: Mapping[str, Any], kind: type[Query] = Query) -> Query:
         of = split_names(self._line.several, "--of")
         if "of" in asked:
-            return Query(self.program, name, {**asked})
+            return kind(self.program, name, {**asked})
         if of is None or len(of) == 1:
             return Query(self.program, name, {"of": of and of[0], **asked})
         return Query(self.program, "several", {"question": name, "of": of, **asked})
@@ -239,7 +242,7 @@ class Inquiry:
         """Write an answer and its warnings. A negative answer exits with status 1; with -q a
         terminal then shows nothing else.
         """
-        quiet = self._line.quiet and result.right is not None
+        quiet = self._line.quiet and result.is_verdict
         if not (quiet and self.target.path is None and self.target.is_text):
             self.target.write(content)
         self.telling.warn(result.warnings)

@@ -29,6 +29,17 @@ class Query(Record):
         return self.program.many(self.name, given, options=options, **self.asked)
 
 
+class Warm(Query):
+    """A question whose search begins at the last answer that it has found."""
+
+    def __call__(self, given: Mapping[str, Given], options: Options) -> Any:
+        """The answer at some input values."""
+        found = super().__call__(given, options)
+        if found.converged:
+            self.asked["start"] = found.values
+        return found
+
+
 class Question(Record):
     """A question for every row.
 

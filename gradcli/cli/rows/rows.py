@@ -149,7 +149,7 @@ def answer_rows(
     if wrong:
         status = status or 1
     if wrong and not telling.quiet:
-        telling.report([_not_right(wrong)])
+        telling.report([_not_right(wrong, question.query.name)])
     if status:
         raise typer.Exit(status)
 
@@ -188,9 +188,12 @@ def _left_out(left_out: int, count: int, line: int) -> Diagnostic:
     return Diagnostic("rows-left-out", rows, severity="warning")
 
 
-def _not_right(rows: Sequence[int]) -> Diagnostic:
-    """The error that checks of some rows failed."""
+def _not_right(rows: Sequence[int], asked: str) -> Diagnostic:
+    """The error that checks of some rows failed, or that searches found nothing."""
     numbers = ", ".join(map(str, rows[:_LISTED])) + (", ..." if len(rows) > _LISTED else "")
+    if asked != "gradcheck":
+        message = f"nothing is found in {counted(len(rows), 'row')}: {numbers}"
+        return Diagnostic("not-found", message)
     return Diagnostic("wrong-derivative", f"checks fail in {counted(len(rows), 'row')}: {numbers}")
 
 

@@ -141,7 +141,7 @@ def flat(value: Any) -> list[Any]:
 
 
 def labels(name: str, value: Any) -> list[str]:
-    """The names of the elements of a value: `x`, or `x[0]`, `x[1]`, or `x[0,0]`, ..."""
+    """The names of the elements of a value: `x`, or `x[0]`, `x[1]`, or `x[0, 0]`, ..."""
     value = value.tolist() if hasattr(value, "tolist") else value
     return [f"{name}[{at}]" if at else name for at in _places(value)]
 
@@ -149,7 +149,7 @@ def labels(name: str, value: Any) -> list[str]:
 def _places(value: Any) -> list[str]:
     if not isinstance(value, (list, tuple)):
         return [""]
-    return [f"{k},{at}" if at else f"{k}" for k, part in enumerate(value) for at in _places(part)]
+    return [f"{k}, {at}" if at else f"{k}" for k, part in enumerate(value) for at in _places(part)]
 
 
 def _each(function: Callable[[Any], Any], value: Any) -> Any:

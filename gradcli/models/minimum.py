@@ -1,0 +1,314 @@
+"""The least value of a function near a start, by SciPy, with exact first and second derivatives.
+
+SciPy searches; the end is judged here. It is a point at which Newton's step is within the rounding
+of the point, or can lower the value by no more than its rounding, and where the Hessian is positive
+definite; or one whose gradient has vanished beside the largest one met, where the Hessian is
+singular. A saddle that a search ends at is left along its negative curvature.
+
+Source: Nocedal and Wright, Numerical Optimization, 2nd ed. (2006), chapters 3 and 4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import inf
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from gradcli.models.extra import optimize
+from gradcli.models.triangle import Array, Mask
+
+EXACT = 50  # unknowns to which the trust region has the Hessian
+MOST = 200  # evaluations, times the unknowns and one
+_STEP = 1e-9  # of an unknown: Newton's step at the end
+_ROUNDINGS = 16.0 * float(np.finfo(np.float64).eps)
+_VANISHED = 1e-10  # of the largest gradient
+_SINGULAR = 1e-11  # eigenvalue of the scaled Hessian
+_BESIDE = 1e-4  # of the unknowns: how far a place beside a point is
+_UNLIKE = 1e3  # times the curvature at the point
+_POLISHED = 50
+_ESCAPES = 3
+_FAR = 1e4  # how much farther than the start a point is "far away"
+
+
+class Local(NamedTuple):
+    """A function at a point: its value, gradient and Hessian, the last None for many unknowns."""
+
+    value: float
+    gradient: Array
+    hessian: Array | None
+
+
+Evaluate: TypeAlias = Callable[[Array], Local]
+
+
+class Search(NamedTuple):
+    """Where a search has ended.
+
+    Fields:
+        point: The unknowns.
+        local: The function there.
+        moved: The unknowns that are not at a bound.
+        kind: "minimum", "saddle" or "flat"; "" where that is not known.
+        reason: Why the search failed; "" if it is at a minimum.
+        evaluations: How often the function was evaluated.
+    """
+
+    point: Array
+    local: Local
+    moved: Mask
+    kind: str
+    reason: str
+    evaluations: int
+
+
+class _Ended(Exception):
+    """The end, out of SciPy's iteration."""
+
+
+def least(
+    at: Evaluate, start: Array, lower: Array, upper: Array, most: int, labels: list[str]
+) -> Search:
+    """The minimum near a start.
+
+    Args:
+        at: The function.
+        start: Where the search begins.
+        lower: The lower bounds.
+        upper: The upper bounds.
+        most: The most evaluations.
+        labels: The names of the unknowns, for reasons.
+    """
+    with np.errstate(all="ignore"):
+        return _Searcher(at, start, lower, upper, most, labels).search()
+
+
+def curvature(hessian: Array, moved: Mask) -> tuple[str, Array | None]:
+    """The kind of a stationary point, and for a saddle the direction of negative curvature."""
+    if not moved.any():
+        return "minimum", None
+    part = hessian[np.ix_(moved, moved)]
+    if not np.isfinite(part).all():
+        return "", None
+    scales = np.sqrt(np.abs(np.diag(part)))
+    scales = np.where(scales > 0.0, scales, float(scales.max()) or 1.0)
+    lengths, vectors = np.linalg.eigh(part / np.outer(scales, scales))
+    if lengths[0] < -_SINGULAR:
+        along = np.zeros(len(moved))
+        along[moved] = vectors[:, 0] / scales
+        return "saddle", along
+    return ("minimum" if lengths[0] > _SINGULAR else "flat"), None
+
+
+class _Searcher:
+    def __init__(
+        self, at: Evaluate, start: Array, lower: Array, upper: Array, most: int, labels: list[str]
+    ) -> None:
+        self._at, self._start, self._lower, self._upper = at, start, lower, upper
+        self._most, self._labels = most, labels
+        self._count, self._largest = 0, 0.0
+        self._cache: tuple[bytes, Local] | None = None
+        self._nan: Array | None = None
+        self._best: tuple[Array, Local] = start, Local(inf, np.zeros(len(start)), None)
+
+    def search(self) -> Search:
+        first = self._local(self._start)
+        if not np.isfinite(first.value):
+            return self._failed(first, f"the start is not finite: the value is {first.value}")
+        point, reason = self._start, ""
+        for _ in range(_ESCAPES):
+            try:
+                self._searched(point)
+                self._polish()
+            except _Ended:
+                reason = self._ended()
+            point, local = self._best
+            kind, along = self._kind(point, local)
+            if reason or kind != "saddle" or along is None:
+                break
+            point = self._beside(point, along)
+        return self._found(kind, reason)
+
+    def _found(self, kind: str, reason: str) -> Search:
+        point, local = self._best
+        moved = self._moved(point, local)
+        if not reason and not self._is_end(point, local, moved, kind):
+            reason = self._why()
+        elif not reason and kind == "saddle":
+            reason = "the search ends at a saddle"
+        elif not reason and kind == "minimum" and self._is_degenerate(point, local, moved):
+            kind = "flat"
+        return Search(point, local, moved, kind, reason, self._count)
+
+    def _failed(self, local: Local, reason: str) -> Search:
+        moved = np.ones(len(self._start), np.bool_)
+        return Search(self._start, local, moved, "", reason, self._count)
+
+    def _ended(self) -> str:
+        if self._count >= self._most:
+            return self._why() or f"no end within {self._most} evaluations"
+        return ""
+
+    def _why(self) -> str:
+        """Why a search has no end."""
+        point, local = self._best
+        size = 1.0 + np.abs(self._start)
+        far = np.abs(point) > _FAR * size
+        if local.value == -inf or far.any():
+            names = ", ".join(self._labels[k] for k in np.flatnonzero(far)[:3])
+            where = f" as {names} grows" if names else ""
+            return f"unbounded below: the value falls to {local.value:.3g}{where}"
+        if self._nan is not None:
+            pairs = zip(self._labels, self._nan.tolist(), strict=True)
+            place = ", ".join(f"{name}={x:.6g}" for name, x in [*pairs][:3])
+            return f"the value is nan at {place}"
+        if not np.any(local.gradient):
+            return "flat: the gradient is zero, and so is the curvature"
+        return "the search came to a halt before the gradient was zero"
+
+    def _local(self, point: Array) -> Local:
+        key = point.tobytes()
+        if self._cache is not None and key == self._cache[0]:
+            return self._cache[1]
+        if self._count >= self._most:
+            raise _Ended
+        self._count += 1
+        found = self._at(point)
+        self._cache = key, found
+        is_finite = np.isfinite(found.value) and np.isfinite(found.gradient).all()
+        if np.isnan(found.value):
+            self._nan = point.copy()
+        if is_finite:
+            self._largest = max(self._largest, float(np.abs(found.gradient).max(initial=0.0)))
+        if self._count == 1 or (is_finite and found.value <= self._best[1].value):
+            self._best = point.copy(), found
+        if found.value == -inf:
+            self._best = point.copy(), found
+            raise _Ended
+        return found
+
+    def _moved(self, point: Array, local: Local) -> Mask:
+        """The unknowns that the gradient does not hold at a bound."""
+        low = (point <= self._lower) & (local.gradient > 0.0)
+        high = (point >= self._upper) & (local.gradient < 0.0)
+        return np.asarray(~low & ~high)
+
+    def _kind(self, point: Array, local: Local) -> tuple[str, Array | None]:
+        if local.hessian is None:
+            return "", None
+        return curvature(local.hessian, self._moved(point, local))
+
+    def _is_end(self, point: Array, local: Local, moved: Mask, kind: str) -> bool:
+        if local.value == -inf:
+            return False
+        gradient = local.gradient[moved]
+        if not gradient.size or not gradient.any():
+            return True
+        step = self._newton(local, moved) if kind == "minimum" else None
+        if step is not None:
+            lowered = 0.5 * abs(float(gradient @ step[moved]))
+            size = np.maximum(np.abs(point), 1e-3 * np.abs(self._start))
+            is_small = bool((np.abs(step) <= _STEP * size).all())
+            return is_small or lowered <= _ROUNDINGS * abs(local.value)
+        vanished = _VANISHED if local.hessian is not None else 1e-6
+        return bool(np.abs(gradient).max() <= vanished * self._largest)
+
+    def _is_degenerate(self, point: Array, local: Local, moved: Mask) -> bool:
+        """True if the least curvature is not that of a place beside the point, as at the minimum of
+        x ** 4, where rounding leaves some.
+        """
+        if local.hessian is None or not moved.any():
+            return False
+        size = np.maximum(np.abs(point), np.abs(self._start))
+        size = np.where(size > 0.0, size, 1.0) * _BESIDE
+        near = np.zeros(len(point))
+        part = local.hessian[np.ix_(moved, moved)] * np.outer(size[moved], size[moved])
+        lengths, vectors = np.linalg.eigh(part)
+        near[moved] = vectors[:, 0] * size[moved]
+        there = self._at(np.clip(point + near, self._lower, self._upper)).hessian
+        if there is None or not np.isfinite(there).all():
+            return False
+        beside = there[np.ix_(moved, moved)] * np.outer(size[moved], size[moved])
+        along = vectors[:, 0]
+        return bool(abs(along @ beside @ along) > _UNLIKE * abs(float(lengths[0])))
+
+    def _newton(self, local: Local, moved: Mask) -> Array | None:
+        """Newton's step of the unknowns that move; None where the Hessian is not positive."""
+        if local.hessian is None:
+            return None
+        try:
+            root = np.linalg.cholesky(local.hessian[np.ix_(moved, moved)])
+        except np.linalg.LinAlgError:
+            return None
+        step = np.zeros(len(moved))
+        half = np.linalg.solve(root, -local.gradient[moved])
+        step[moved] = np.linalg.solve(root.T, half)
+        return step
+
+    def _searched(self, start: Array) -> None:
+        """Search by SciPy."""
+        bounded = bool(np.isfinite(self._lower).any() or np.isfinite(self._upper).any())
+        search = optimize("minimize").minimize
+        if bounded or len(start) > EXACT:
+            search(
+                lambda x: self._finite(x)[:2],
+                start,
+                jac=True,
+                method="L-BFGS-B",
+                bounds=[*zip(self._lower, self._upper, strict=True)],
+                options={"maxfun": self._most, "maxiter": self._most, "ftol": 0.0, "gtol": 0.0},
+            )
+            return
+        search(
+            lambda x: self._finite(x)[0],
+            start,
+            jac=lambda x: self._finite(x)[1],
+            hess=lambda x: self._finite(x)[2],
+            method="trust-exact",
+            options={"maxiter": self._most, "gtol": 1e-9 * self._largest, "max_trust_radius": 1e10},
+        )
+
+    def _finite(self, point: Array) -> tuple[float, Array, Any]:
+        """The function for SciPy, infinite where it is not finite."""
+        found = self._local(np.clip(point, self._lower, self._upper))
+        numbers = [found.gradient] if found.hessian is None else [found.gradient, found.hessian]
+        if np.isfinite(found.value) and all(np.isfinite(x).all() for x in numbers):
+            return found.value, found.gradient, found.hessian
+        count = len(point)
+        return inf, np.zeros(count), np.eye(count)
+
+    def _polish(self) -> None:
+        """Newton's steps, halved where they do not lower the value."""
+        for _ in range(_POLISHED):
+            point, local = self._best
+            moved = self._moved(point, local)
+            step = self._newton(local, moved)
+            if step is None:
+                return
+            if self._is_end(point, local, moved, "minimum"):
+                self._refine(point, local, moved, step)
+                return
+            for part in (1.0, 0.5, 0.25, 0.0625):
+                there = self._local(np.clip(point + part * step, self._lower, self._upper))
+                if there.value <= local.value and self._best[0] is not point:
+                    break
+            else:
+                return
+
+    def _refine(self, point: Array, local: Local, moved: Mask, step: Array) -> None:
+        """One more of Newton's steps: where the value is flat within its rounding, the gradient
+        still tells the point.
+        """
+        there = self._local(np.clip(point + step, self._lower, self._upper))
+        level = local.value + _ROUNDINGS * abs(local.value)
+        sizes = [float(np.abs(x.gradient[moved]).max(initial=0.0)) for x in (there, local)]
+        if there.value <= level and sizes[0] <= sizes[1]:
+            self._best = np.clip(point + step, self._lower, self._upper), there
+
+    def _beside(self, point: Array, along: Array) -> Array:
+        """A point beside a saddle at which the value is less."""
+        size = 1e-3 * (1.0 + float(np.abs(point).max(initial=0.0)))
+        step = along * (size / float(np.abs(along).max()))
+        both = [np.clip(point + s * step, self._lower, self._upper) for s in (1.0, -1.0)]
+        return min(both, key=lambda x: self._local(x).value)

@@ -548,6 +548,14 @@ GROUPS = {
             "Only a leaf allows that. `detach()` returns a tensor outside the graph.",
         ),
         (
+            "no-solution",
+            "no solution of an equation, least point, integral or course of an ODE was found",
+            "The message tells where the iteration stood and the residual there. Start nearer to "
+            "the solution, or scale unknowns and equations so that they are near one. A minimum "
+            "must exist, an integral must be finite. For a stiff differential equation, on which "
+            "`odeint` needs too many steps, ask for fewer digits: `rtol=1e-4, atol=1e-6`.",
+        ),
+        (
             "not-differentiable",
             "a derivative of a value that is neither a number nor a tensor",
             "Derivatives are those of float numbers and tensors, by float numbers and tensors. A "
@@ -588,6 +596,13 @@ GROUPS = {
             "shapes that do not fit (of an input: status 4)",
             "The operation cannot combine the shapes of its arguments, or an input does not have "
             "its declared shape; the message shows both. Sizes of 1 stretch to any other.",
+        ),
+        (
+            "singular-derivative",
+            "an equation that does not determine its solution, or a flat minimum",
+            "The derivative of the equation by the unknowns is zero or singular at the solution, "
+            "so the solution has no derivative: a multiple root, an equation that stands twice. A "
+            "minimum needs a positive definite Hessian: a saddle and a flat valley are none.",
         ),
         (
             "no-item",

@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-from gradcli.engine.run.language.names import Builtins
+from gradcli.engine.run.language.names import AllBuiltins
 from gradcli.grammar.meaning.check import check
 from gradcli.grammar.meaning.lower import lower
 from gradcli.grammar.meaning.names import Names, analyse, sets_by_key, walk
@@ -22,7 +22,7 @@ from gradcli.record import Record
 from gradcli.source import Source, Span
 
 HOUSE = Path(__file__).parent
-LIBRARIES = HOUSE / "library", HOUSE / "lessons"
+LIBRARIES = HOUSE / "library", HOUSE / "lessons", HOUSE / "equations"
 
 
 def sources() -> list[Path]:
@@ -34,13 +34,13 @@ def sources() -> list[Path]:
 def _read(path: Path) -> tuple[Source, ast.Module, Names]:
     source = Source(path.name, path.read_text("utf-8"))
     module = parse(source)
-    return source, module, analyse(module, Builtins(), frozenset())
+    return source, module, analyse(module, AllBuiltins(), frozenset())
 
 
 def package(path: Path) -> str:
-    """The module that provides the names of a file: PyTorch's, or Python's."""
+    """The module that provides the names of a file: PyTorch's, Python's, or the language's own."""
     room, *parts = path.relative_to(HOUSE).parts[:-1]
-    return ".".join(("torch", *parts) if room == "library" else parts)
+    return ".".join(("torch", *parts) if room == "library" else parts or (room,))
 
 
 def index() -> str:
@@ -85,7 +85,7 @@ def program(path: Path) -> ir.Program:
         ValueError: If it is refused, or takes values from outside.
     """
     source, module, found = _read(path)
-    findings = check(module, source, Builtins(), frozenset(), found)
+    findings = check(module, source, AllBuiltins(), frozenset(), found)
     if findings:
         raise ValueError(f"{path}: {findings[0].message} at {findings[0].place}")
     made = lower(module, found, source)

@@ -330,7 +330,7 @@ def _fixed_point(session: Any, f: Any, a: Any, x0: Any, distance: Any, tol: Any)
 
 
 fixed_point: Op = host(
-    "fixed_point",
+    "autograd_fixed_point",
     _fixed_point,
     args=("f", "a", "x0", "distance", "tol"),
     doc="autograd's: the x that `f(a)(x)` leaves as it is, from x0 on until it changes by no more "

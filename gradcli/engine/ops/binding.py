@@ -162,6 +162,9 @@ def bind_host(
         return list(args), {"named": keywords}
     if op.variadic:
         keywords = {_spelling(op, name): value for name, value in keywords.items()}
+        args = [*args]
+        while (name := op.args[min(len(args), len(op.args) - 1)]) in keywords:
+            args.append(keywords.pop(name))
         params = {k: keywords.get(k, d) for k, d in op.params.items()}
         unknown = [k for k in keywords if k not in op.params]
         if unknown:

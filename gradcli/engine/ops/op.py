@@ -219,6 +219,8 @@ class Op(Entry):
         required = len(self.args) - self.optional
         words = [f"*{a}" if self.variadic else a for a in self.args[:required]]
         words += [f"{a}=None" for a in self.args[required:]]
+        if self.variadic and len(self.args) > 1:
+            words = [*self.args[:-1], f"*{self.args[-1]}"]
         for name, default in self.params.items():
             bare = default is REQUIRED or name.startswith("*")
             words.append(name if bare else f"{name}={default!r}")

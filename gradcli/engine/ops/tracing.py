@@ -65,6 +65,12 @@ class Tracing(Protocol):
     def call(self, function: Any, args: Sequence[Any], keywords: Any) -> Any:
         """The value of a call of a function of the program or of a built-in."""
 
+    def library(self, path: str) -> Any:
+        """The function of the library with a full path."""
+
+    def moves(self, value: Any) -> bool:
+        """True if a value may be differentiated by."""
+
     def less(self, a: Any, b: Any) -> Any:
         """`a < b` of numbers and 0-d tensors: a bool, or the number of one."""
 

@@ -363,7 +363,7 @@ _NAMES = {
     "autograd.extend": "defjvp defvjp primitive",
     "autograd.misc": "flatten=ravel_pytree",
     "autograd.misc.flatten": "flatten=ravel_pytree",
-    "autograd.misc.fixed_points": "fixed_point",
+    "autograd.misc.fixed_points": "fixed_point=autograd_fixed_point",
     "autograd.misc.optimizers": "adam=autograd_adam rmsprop=autograd_rmsprop sgd=autograd_sgd",
     "autograd.test_util": "check_grads",
     "scipy.linalg": """

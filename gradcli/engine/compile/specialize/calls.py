@@ -13,6 +13,7 @@ from gradcli.engine.compile import typed
 from gradcli.engine.compile.specialize.binding import Draw
 from gradcli.engine.compile.specialize.tracing.branches import chosen, selected
 from gradcli.engine.compile.specialize.tracing.control_flow import NEXT, RESULT, Follower
+from gradcli.engine.compile.specialize.tracing.differentiated import numbers_in
 from gradcli.engine.compile.specialize.tracing.dynamic_text import Texts
 from gradcli.engine.compile.specialize.tracing.liveness import Liveness
 from gradcli.engine.compile.specialize.tracing.trace import Trace
@@ -37,7 +38,7 @@ from gradcli.engine.compile.specialize.tracing.values import (
     number_type,
     taken,
 )
-from gradcli.engine.compile.symbols import Symbol
+from gradcli.engine.compile.symbols import Symbol, operand
 from gradcli.engine.compile.typed import GoesBack, is_array
 from gradcli.engine.ops.binding import bind, bind_host
 from gradcli.engine.ops.catalog import ops
@@ -45,6 +46,7 @@ from gradcli.engine.ops.op import Op
 from gradcli.engine.run.fast import call
 from gradcli.engine.run.language import attributes
 from gradcli.engine.run.language.members import UNRECORDED
+from gradcli.engine.run.session import library
 from gradcli.engine.run.session.state import Session
 from gradcli.engine.tape.graph import Site
 from gradcli.engine.tape.tensor import AccumulateGrad, Tensor, node_of
@@ -165,6 +167,20 @@ class Calls:
         if given.keys() != {p.name for p in parameters}:
             raise self._trace.refused(f"`{function.function.name}` takes other arguments")
         return {p.slot: given[p.name] for p in parameters}
+
+    def library(self, path: str) -> Any:
+        """Return a function of the library by its full path."""
+        file = library.file(path)
+        assert file is not None
+        program = library.program(file)
+        frame = Frame(None, Liveness(program.main, frozenset()), self._trace.tick())
+        self._do.block(program.main.body, frame)
+        return frame.slots[program.names[path.rpartition(".")[2]]]
+
+    def moves(self, value: Any) -> bool:
+        if is_known(value):
+            return False
+        return any(self._trace.links(operand(x)).may for x in numbers_in(value))
 
     # --- built-ins -------------------------------------------------------------------------
 
@@ -331,6 +347,8 @@ class Calls:
             return Tensor(np.full(value.shape, one) if value.shape else one)
         if is_known(value):
             return self.spoken(value)
+        if type(value) in (list, tuple):
+            return type(value)(map(self.like, value))
         raise self._trace.refused("the kind of a value known only at run time")
 
     def number(self, value: Any) -> Any:

@@ -71,3 +71,10 @@ class Builtins:
         from gradcli.engine.run.language import members
 
         return members.METHODS_OF_PYTHON
+
+
+class AllBuiltins(Builtins):
+    """The built-ins with the internal ones, which the library's own programs may name."""
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and name in ops

@@ -213,6 +213,7 @@ class FitResult(Shown):
         predicted: If asked for, columns: the data's as texts, then numbers for each record,
             `fitted`, `residual`, `error` of the curve and `prediction_error`; of several results
             with their names behind a dot.
+        picture: If asked for, the curve and its data for a picture.
     """
 
     view = "fit"
@@ -238,6 +239,7 @@ class FitResult(Shown):
     evaluations: int
     warnings: tuple[Diagnostic, ...]
     predicted: dict[str, Value] | None
+    picture: FitPlot | None
 
     @property
     def right(self) -> bool:
@@ -437,3 +439,34 @@ class FitComparison(Shown):
     def right(self) -> bool:
         """True if both fits are right."""
         return all(found.right for found in self.fits.values())
+
+
+class FitCurve(Result):
+    """A fitted result over one column, for a picture.
+
+    Fields:
+        name: What was observed.
+        x, y: The data.
+        residual: Observed less fitted, at the data.
+        points: Where the curve is known, in order.
+        value: The curve.
+        error, prediction: The half-widths of the confidence band and of the prediction band; empty
+            where there are none.
+    """
+
+    name: str
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    residual: tuple[float, ...]
+    points: tuple[float, ...]
+    value: tuple[float, ...]
+    error: tuple[float, ...]
+    prediction: tuple[float, ...]
+
+
+class FitPlot(Result):
+    """The picture of a fit: the label of its axis, the level of the bands, and a curve a result."""
+
+    over: str
+    level: float
+    curves: tuple[FitCurve, ...]

@@ -3,6 +3,7 @@ with what asks.
 """
 
 import ast
+from functools import cache
 
 from support.processes.house import HOUSE
 
@@ -41,9 +42,15 @@ BEHIND = {  # folders that are imported only where it has been asked: by which f
 }
 
 
+@cache
+def parsed(text):
+    """The nodes of a text."""
+    return [*ast.walk(ast.parse(text))]
+
+
 def uses(text):
     """What a text uses that not every system has."""
-    for node in ast.walk(ast.parse(text)):
+    for node in parsed(text):
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
             if node.attr in UNIX.get(node.value.id, ()):
                 yield f"{node.value.id}.{node.attr}"
@@ -68,11 +75,15 @@ def test_each_use_of_what_only_some_systems_have_is_asked_for():
 
 def imported(text):
     """The modules that a text imports from other modules when it runs, not only for types."""
-    tree = ast.parse(text)
-    for node in [n for n in ast.walk(tree) if isinstance(n, ast.If)]:
-        if ast.unparse(node.test) == "TYPE_CHECKING":
-            node.body = []
-    return {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    only_types = {
+        inner
+        for node in parsed(text)
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+        for statement in node.body
+        for inner in ast.walk(statement)
+    }
+    imports = {node for node in parsed(text) if isinstance(node, ast.ImportFrom)}
+    return {node.module for node in imports - only_types}
 
 
 def test_what_only_some_systems_can_import_is_imported_only_there():

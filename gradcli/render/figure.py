@@ -18,7 +18,7 @@ _NAMED = 6  # kinks of a curve that are labelled
 _LINE = 0.15  # inches of a line of notes
 _CELLS = 100  # characters of one
 _MOST = 20  # lines of notes
-_SETTINGS = {"svg.hashsalt": "gradcli", "svg.fonttype": "none", "axes.formatter.useoffset": False}
+SETTINGS = {"svg.hashsalt": "gradcli", "svg.fonttype": "none", "axes.formatter.useoffset": False}
 
 
 def picture(result: PlotResult, form: str) -> bytes:
@@ -33,7 +33,7 @@ def picture(result: PlotResult, form: str) -> bytes:
     except ImportError:
         raise needs_extra("matplotlib") from None
     out = io.BytesIO()
-    with rc_context(_SETTINGS):
+    with rc_context(SETTINGS):
         notes = _notes(result)
         width, height = _SIZE
         figure = Figure((width, height + _LINE * len(notes)), layout="constrained")
@@ -42,17 +42,17 @@ def picture(result: PlotResult, form: str) -> bytes:
             _draw(above, below, result, curve, f"C{number}")
         _bound(above, [y for curve in result.curves for y in curve.value])
         _bound(below, [y for curve in result.curves for y in curve.grad])
-        above.set_ylabel(", ".join(_plain(curve.label) for curve in result.curves))
+        above.set_ylabel(", ".join(plain(curve.label) for curve in result.curves))
         names = (f"d {curve.name} / d {result.over}" for curve in result.curves)
-        below.set_ylabel(_plain(", ".join(names)))
-        below.set_xlabel(_plain(result.label))
+        below.set_ylabel(plain(", ".join(names)))
+        below.set_xlabel(plain(result.label))
         for axes in (above, below):
             axes.grid(alpha=0.3)
             axes.margins(x=0)
         if len(result.curves) > 1:
             above.legend()
         if notes:
-            text = _plain("\n".join(notes))
+            text = plain("\n".join(notes))
             figure.supxlabel(text, x=0.01, ha="left", size="x-small", linespacing=1.3)
         figure.savefig(out, format=form, metadata=UNDATED[form])
     return out.getvalue()
@@ -64,7 +64,7 @@ def _draw(above: Any, below: Any, result: PlotResult, curve: Curve, colour: str)
     turns = [b.at for b in curve.breaks]
     for axes, ys, at in ((above, curve.value, jumps), (below, curve.grad, turns)):
         for number, piece in enumerate(pieces(result.points, ys, at)):
-            label = _plain(curve.name) if number == 0 else None
+            label = plain(curve.name) if number == 0 else None
             xs, values = zip(*piece, strict=True)
             axes.plot(xs, values, color=colour, label=label, marker="." if len(xs) == 1 else None)
         for start, end in gaps(result.points, ys):
@@ -74,7 +74,7 @@ def _draw(above: Any, below: Any, result: PlotResult, curve: Curve, colour: str)
         below.axvline(b.at, color=colour, ls=":", lw=1)
         if len(curve.breaks) > _NAMED:
             continue
-        text = _plain(told(result.over, b).partition(":")[0])
+        text = plain(told(result.over, b).partition(":")[0])
         where = above.get_xaxis_transform()
         above.text(b.at, 1.01, text, transform=where, size="x-small", ha="center", va="bottom")
 
@@ -97,6 +97,6 @@ def _bound(axes: Any, ys: Sequence[float]) -> None:
         axes.set_ylim(shown[0] - room, shown[1] + room)
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """A text that matplotlib does not take for a formula."""
     return text.replace("$", r"\$")

@@ -36,7 +36,7 @@ def plot_view(result: PlotResult, *, width: int) -> list[Line]:
         (c.name if several else "", c.grad, at) for c, at in zip(curves, turned, strict=True)
     ]
     wide = max(cells(visible(name)) for name, _, _ in values)
-    room = max(width - _LEFT - 1 - (wide + 1 if wide else 0), _NARROWEST)
+    room = max(width - LEFT - 1 - (wide + 1 if wide else 0), _NARROWEST)
     title = ", ".join(visible(c.label) for c in curves)
     name = visible(result.over)
     below = ", ".join(f"d {visible(c.name)} / d {name}" for c in curves)
@@ -44,11 +44,11 @@ def plot_view(result: PlotResult, *, width: int) -> list[Line]:
     kinks = [(at, _value_at(result, c, at)) for at, _, c in marks]
     return [
         [(shorten(title, width), "title")],
-        *_panel(result.points, values, room, _VALUES, kinks),
+        *panel(result.points, values, room, _VALUES, kinks),
         [],
         [(shorten(below, width), "title")],
-        *_panel(result.points, slopes, room, _SLOPES, []),
-        *_axis(result.points, over, room),
+        *panel(result.points, slopes, room, _SLOPES, []),
+        *axis(result.points, over, room),
         *_notes(result, width),
     ]
 
@@ -68,19 +68,33 @@ def _value_at(result: PlotResult, curve: Curve, at: float) -> float:
 # parts --------------------------------------------------------------------------------------------
 
 
-_LEFT = 10
+LEFT = 10
 
 
-def _panel(
+def panel(
     points: Sequence[float],
-    panel: Panel,
+    curves: Panel,
     room: int,
     height: int,
     marks: Sequence[tuple[float, float]],
+    *,
+    sign: str = _KINK,
+    shown: tuple[float, float] | None = None,
 ) -> list[Line]:
-    shown = bounds([y for _, ys, _ in panel for y in ys])
+    """Curves in a part of the terminal, with an axis of values on its left.
+
+    Args:
+        points: Where the curves are known.
+        curves: The curves.
+        room: Cells of the part's width.
+        height: Its lines.
+        marks: Points beside the curves.
+        sign: How these are drawn.
+        shown: The least and the largest value shown; None for those of the curves.
+    """
+    shown = shown or bounds([y for _, ys, _ in curves for y in ys])
     if shown is None:
-        return [[(" " * _LEFT + "nowhere finite", "warning")]]
+        return [[(" " * LEFT + "nowhere finite", "warning")]]
     low, high = shown
     grid: list[list[Segment]] = [[(" ", "")] * room for _ in range(height)]
     rows = {_row(t, low, high, height): number(t, _DIGITS) for t in ticks(low, high, height // 2)}
@@ -88,26 +102,26 @@ def _panel(
         zero = _row(0.0, low, high, height)
         grid[zero] = [("┄", "branch")] * room
     column = _column(points, room)
-    for _, ys, _ in panel:
+    for _, ys, _ in curves:
         for start, end in gaps(points, ys):
             for row in grid:
                 for i in range(column(start), column(end) + 1):
                     row[i] = (_HATCH, "branch")
-    for k, (_, ys, jumps) in enumerate(panel):
+    for k, (_, ys, jumps) in enumerate(curves):
         style = _STYLES[k % len(_STYLES)]
         _draw(grid, _dots(points, pieces(points, ys, jumps), (low, high), room, height), style)
     for x, y in marks:
         if math.isfinite(y) and low <= y <= high:
-            grid[_row(y, low, high, height)][column(x)] = (_KINK, "count")
-    names = _names(panel, low, high, height)
+            grid[_row(y, low, high, height)][column(x)] = (sign, "count")
+    names = _names(curves, low, high, height)
     return [_line(rows.get(i, ""), grid[i], names.get(i)) for i in range(height)]
 
 
 def _line(tick: str, cells_: Sequence[Segment], name: Segment | None) -> Line:
-    text = shorten(tick, _LEFT - 1)
+    text = shorten(tick, LEFT - 1)
     edge = "┤" if tick else "│"
     return [
-        (" " * (_LEFT - 1 - cells(text)) + text + " ", "place"),
+        (" " * (LEFT - 1 - cells(text)) + text + " ", "place"),
         (edge, "branch"),
         *_joined(cells_),
         *([(" ", ""), name] if name is not None else []),
@@ -206,7 +220,7 @@ def _clipped(
     return [(start, end)]
 
 
-def _axis(points: Sequence[float], label: str, room: int) -> list[Line]:
+def axis(points: Sequence[float], label: str, room: int) -> list[Line]:
     """The axis below the curves, with round numbers and its name."""
     column = _column(points, room)
     edge, texts = ["─"] * room, [" "] * room
@@ -218,7 +232,7 @@ def _axis(points: Sequence[float], label: str, room: int) -> list[Line]:
         if start > end:
             texts[start : start + len(text)] = text
             end = start + len(text)
-    before = " " * _LEFT
+    before = " " * LEFT
     named = shorten(label, room)
     return [
         [(before, ""), ("└" + "".join(edge), "branch")],

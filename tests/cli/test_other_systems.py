@@ -42,7 +42,7 @@ COMMANDS = {
     "grad": ("grad", "exp(x) * 2", "x=3"),
     **{
         f"{command}, compiled {how}": (command, *_LOOP, "x=0.5", "--compile", how)
-        for command in ("run", "grad", "hessian")
+        for command in ("run", "grad")
         for how in ("always", "never")
     },
     "rows": ("grad", "x * sin(x)", "--rows", "-", "--compile", "always"),

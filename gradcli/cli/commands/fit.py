@@ -14,11 +14,12 @@ from gradcli.cli.line.inputs import constant, constant_of
 from gradcli.cli.line.options import LIMITS, MESSAGES, PROGRAM, Line
 from gradcli.cli.rows.inquiry import Inquiry
 from gradcli.cli.terminal.failures import usage
+from gradcli.cli.terminal.progress import progress
 from gradcli.errors import InputError
 from gradcli.views import FitComparison, FitGroups
 
 if TYPE_CHECKING:
-    from gradcli.cli.rows.data import Data
+    from gradcli.cli.rows.data import Data, Picture, Predictions
 
 Ask: TypeAlias = Callable[[Any, Any], Any]
 """A question at values of the inputs, with options of the run."""
@@ -31,7 +32,8 @@ _OPENING, _CLOSING = "([{", ")]}"
 @command(
     *(*PROGRAM, *_DATA, "observed", "several", "wrt", "fix", "bounds"),
     *("sigma", "weights", "scale_errors", "loss", "loss_scale", "likelihood", "exact_hessian"),
-    *("starts", "seed", "level", "profile", "most_evaluations", "by", "predict", "nested"),
+    *("starts", "seed", "level", "profile", "most_evaluations", "by", "predict", "picture"),
+    "nested",
     *(*_RESULT, *LIMITS, *MESSAGES),
     view="fit",
 )
@@ -47,26 +49,42 @@ def fit(line: Line) -> None:
       gradcli fit decay.grad --rows decay.csv --observed y
       gradcli fit decay.grad --rows decay.csv --observed y --json
     """
-    from gradcli.cli.rows.data import Predictions
-
     files, other = _programs(line)
     inquiry = Inquiry(line)
-    predictions = None if line.predict is None else Predictions(line.predict, line.color)
     inquiry.settle_alone()
+    beside = _beside(line, inquiry)
     table = _table(line, inquiry)
     asked = _asked(line, inquiry, () if table is None else table.titles)
     inquiry.load()
     ask = _alone(inquiry, table, asked)
     if other is not None:
         ask = _both(inquiry, files, table, {**asked, "nested": line.nested})
-    result, content = inquiry.found(ask, inquiry.settings())
+    with progress("evaluations", inquiry.telling) as shown:
+        result, content = inquiry.found(ask, inquiry.settings(progress=shown.advance))
     inquiry.target.write(content)
-    if predictions is not None:
-        every = [g.found for g in result.groups] if isinstance(result, FitGroups) else [result]
-        predictions.write([found.predicted or {} for found in every if found is not None])
+    for file in beside:
+        file.write(result)
     inquiry.telling.warn(result.warnings)
     if status := _status(result, line):
         raise typer.Exit(status)
+
+
+def _beside(line: Line, inquiry: Inquiry) -> list[Predictions | Picture]:
+    """The files that are written beside the report.
+
+    Raises:
+        UsageError: If a name says not what to write.
+    """
+    from gradcli.cli.rows.data import Picture, Predictions
+
+    found: list[Predictions | Picture] = []
+    if line.predict is not None:
+        found.append(Predictions(line.predict, line.color))
+    if line.picture is not None:
+        if line.by:
+            raise usage("`--plot` does not go with `--by`")
+        found.append(Picture(line.picture, inquiry.target))
+    return found
 
 
 def _table(line: Line, inquiry: Inquiry) -> Data | None:
@@ -78,8 +96,9 @@ def _table(line: Line, inquiry: Inquiry) -> Data | None:
     from gradcli.cli.rows.data import Data
 
     if inquiry.records is None:
-        if line.by or line.predict:
-            raise usage(f"`{'--by' if line.by else '--predict'}` needs `--rows`")
+        needs = {"--by": line.by, "--predict": line.predict, "--plot": line.picture}
+        if any(needs.values()):
+            raise usage(f"`{next(filter(needs.get, needs))}` needs `--rows`")
         return None
     found = Data(inquiry.records)
     if line.by is not None and line.by not in found.titles:
@@ -116,7 +135,8 @@ def _programs(line: Line) -> tuple[list[str], str | None]:
         if line.nested:
             raise usage("`--nested` compares two programs", "as in `fit small.grad large.grad`")
         return files, None
-    for flag, given in (("--by", line.by), ("--predict", line.predict)):
+    single = {"--by": line.by, "--predict": line.predict, "--plot": line.picture}
+    for flag, given in single.items():
         if given:
             raise usage(f"`{flag}` does not go with two programs")
     if files[0] == files[1]:
@@ -169,6 +189,7 @@ def _asked(line: Line, inquiry: Inquiry, titles: Sequence[str]) -> dict[str, Any
         "most": line.most_evaluations,
         "by": line.by,
         "predict": None if line.predict is None else [*titles],
+        "draw": line.picture is not None,
         "on_error": line.on_error,
     }
 

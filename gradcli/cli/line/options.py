@@ -274,6 +274,11 @@ class Line:
         "--max-evaluations", min=1, metavar="N", help="Most evaluations of a search (200 (p + 1))."
     )
     by: str | None = option(metavar="COLUMN", help="One fit for each group of records.")
+    picture: str | None = option(
+        "--plot",
+        metavar="FILE",
+        help="Draw data, curve and residuals into .svg, .png or .pdf; - draws in the terminal.",
+    )
     nested: bool = flag(
         "--nested", help="Of two programs: test whether the larger explains more than chance."
     )

@@ -1,19 +1,21 @@
-"""The records of --rows as the data of a fit, and the file of its predictions."""
+"""The records of --rows as the data of a fit, and files of its predictions and picture."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from gradcli.cli.line.output import Target
 from gradcli.cli.terminal.failures import usage
 from gradcli.formats.readers.whole_table import read_whole
 from gradcli.formats.texts.layouts import LAYOUTS
+from gradcli.views import FitGroups
 
 if TYPE_CHECKING:
     from gradcli.cli.line.records import Batch
     from gradcli.formats.readers.whole_table import Whole
+    from gradcli.views import FitResult
 
 
 class Data:
@@ -52,14 +54,57 @@ class Predictions:
     """
 
     def __init__(self, path: str, color: str) -> None:
-        form = {".csv": "csv", ".tsv": "tsv", ".md": "md"}.get(os.path.splitext(path)[1].lower())
+        form = {".csv": "csv", ".tsv": "tsv", ".md": "md"}.get(_suffix(path))
         if form is None:
             help = "known suffixes are .csv, .tsv and .md"
             raise usage(f"`{path}` in --predict is no table", help)
         self._target = Target(form, path, color)
 
-    def write(self, tables: Sequence[Mapping[str, Any]]) -> None:
-        """Write tables of the same columns, one below the other."""
+    def write(self, result: FitResult | FitGroups) -> None:
+        """Write the predictions of a fit, or of the fits of groups below each other."""
+        if isinstance(result, FitGroups):
+            every = [group.found for group in result.groups]
+        else:
+            every = [result]
+        tables = [found.predicted or {} for found in every if found is not None]
         layout = LAYOUTS[self._target.form]()
         head = layout.head([*tables[0]]) if tables else ""
         self._target.write(head + "".join(layout.records([*t.values()]) for t in tables))
+
+
+class Picture:
+    """A picture of a fit in a file, or in the terminal.
+
+    Args:
+        path: Its path; `-` for the terminal.
+        target: The target of the report, below which a terminal has the picture.
+
+    Raises:
+        UsageError: If the suffix is not known, or the report is not for a terminal.
+    """
+
+    def __init__(self, path: str, target: Target) -> None:
+        self._in_terminal = path == "-"
+        form = _suffix(path)[1:]
+        if self._in_terminal and (target.path is not None or target.form not in ("human", "plain")):
+            raise usage("`--plot -` draws below the report, which goes elsewhere", "name a file")
+        if not self._in_terminal and form not in ("svg", "png", "pdf"):
+            help = "known suffixes are .svg, .png and .pdf; - draws in the terminal"
+            raise usage(f"`{path}` in --plot is no picture", help)
+        self._target = target if self._in_terminal else Target(form, path, target.color)
+
+    def write(self, result: FitResult | FitGroups) -> None:
+        """Draw a fit."""
+        from gradcli.render.models.figure import fit_drawing, fit_picture
+
+        found = None if isinstance(result, FitGroups) else result.picture
+        assert found is not None, "a picture was asked for"
+        if self._in_terminal:
+            lines = fit_drawing(found, width=self._target.width)
+            self._target.write(self._target.draw([[], *lines]))
+        else:
+            self._target.write(fit_picture(found, self._target.form))
+
+
+def _suffix(path: str) -> str:
+    return os.path.splitext(path)[1].lower()

@@ -33,13 +33,14 @@ class Asked(Record):
         by: The column by which the records are grouped, one fit a group; None for one fit.
         predict: The columns that stand, as texts, before what the model predicts for each record;
             None for no predictions.
+        draw: True if the result has what a picture shows.
         on_error: The treatment of a group that has no fit: "stop", "skip", "record" or "ignore".
     """
 
     __slots__ = (
         *("observed", "of", "wrt", "fix", "bounds", "sigma", "weights", "scale_errors"),
         *("loss", "loss_scale", "likelihood", "hessian", "starts", "seed", "level", "profile"),
-        *("most", "by", "predict", "on_error"),
+        *("most", "by", "predict", "draw", "on_error"),
     )
     _defaults: ClassVar[dict[str, Any]] = {
         "observed": (),
@@ -61,6 +62,7 @@ class Asked(Record):
         "most": None,
         "by": None,
         "predict": None,
+        "draw": False,
         "on_error": "stop",
     }
     observed: Sequence[str]
@@ -82,6 +84,7 @@ class Asked(Record):
     most: int | None
     by: str | None
     predict: Sequence[str] | None
+    draw: bool
     on_error: str
 
     def changed(self, **fields: Any) -> Asked:

@@ -62,6 +62,7 @@ class Fit:
         parameters = [*self.roles.estimated, *self.roles.held]
         self._expressions = Expressions(asked, columns, given, parameters, parse)
         self.names = list(dict.fromkeys([*self.roles.data, *self._expressions.names]))
+        self._advance = options.progress
         self._given = {name: value.value for name, value in given.items()}
         used = {name for one in self._expressions.every for name in one.inputs}
         check_names({n: value for n, value in given.items() if n not in used}, ops)
@@ -93,7 +94,8 @@ class Fit:
         columns = {name: data.columns[name] for name in roles.data}
         models = self._models(layout, columns, data.count, held)
         kind = Likely if asked.likelihood else Squares
-        best = several(kind(models, observed, asked, data, *bounds), asked, start)
+        problem = kind(models, observed, asked, data, *bounds, self._advance)
+        best = several(problem, asked, start)
         return Ended(best, layout, start, held, roles, asked, data, observed, models)
 
     def _models(

@@ -22,6 +22,7 @@ from gradcli.errors import (
 from gradcli.questions.asked.request import Options
 
 _BLOCK = 8192  # records that are answered together
+_FEW = 64  # as long as there may be code soon
 _WORTH = 0.2  # assumed seconds of compiling, with the import of LLVM
 
 
@@ -150,9 +151,26 @@ class Model:
             GradError: If the program cannot be asked at all.
         """
         self.failed = None
-        step = max(self._count, 1) if self._whole else _BLOCK
-        for start in range(0, max(self._count, 1) if self._whole else self._count, step):
-            yield start, self._block(point, start, min(start + step, max(self._count, 1)))
+        count = max(self._count, 1) if self._whole else self._count
+        start = 0
+        while start < count:
+            by_code = self._code is not None or self._asker.refused
+            stop = count if self._whole else min(start + (_BLOCK if by_code else _FEW), count)
+            yield start, self._block(point, start, stop)
+            start = stop
+
+    def over(self, name: str, count: int) -> tuple[Data, Model]:
+        """So many values of a column from its least to its largest, and the model there; of a whole
+        column its own values, in order.
+        """
+        column = self._columns[name]
+        if self._whole:
+            points, count = np.sort(column), len(column)
+        else:
+            points = np.linspace(column.min(), column.max(), count)
+        columns = {name: points}
+        made = Model(self._asker, self._layout, self._constants, columns, count, whole=self._whole)
+        return points, made
 
     def _block(self, point: Data, start: int, stop: int) -> tuple[Data, ...]:
         asker = self._asker

@@ -1,4 +1,4 @@
-"""What a fitted model predicts for the records, with its errors."""
+"""What a fitted model predicts, with its errors: for the records, and over a column."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from gradcli.engine.values.data import Data, np
 from gradcli.errors import Diagnostic, UsageError
 from gradcli.questions.fitting.ended import Ended
 from gradcli.questions.fitting.model import Model
+from gradcli.views import FitCurve, FitPlot
 
 
 def predicted(ended: Ended, titles: Sequence[str]) -> dict[str, Any]:
@@ -56,3 +57,41 @@ def spreads(ended: Ended) -> Data:
         variance = found.squares / dof if dof > 0 else np.nan
     with np.errstate(divide="ignore"):
         return np.asarray(np.sqrt(variance) / scales)
+
+
+# pictures -----------------------------------------------------------------------------------------
+
+_POINTS = 200  # of a curve
+
+
+def drawn(ended: Ended) -> FitPlot:
+    """What a picture shows: over the only column of the data the curve with its bands; over the
+    fitted values of several columns the observed ones.
+
+    Raises:
+        UsageError: If there is nothing observed.
+    """
+    from gradcli.models.statistics import quantile
+
+    observed, asked, data = ended.observed, ended.asked, ended.data
+    if not observed.values:
+        raise UsageError(Diagnostic("usage", "a picture needs `--observed`"))
+    ratio = quantile(asked.level, ended.best.found.dof)
+    one = [name for name in ended.roles.data if data.columns[name].ndim == 1]
+    over = one[0] if len(ended.roles.data) == len(one) == 1 else ""
+    spread = ratio * float(np.median(spreads(ended)[np.isfinite(spreads(ended))]))
+    curves = []
+    for model, values, name in zip(ended.models, observed.values, asked.observed, strict=True):
+        fitted, _ = curve(ended, model)
+        x = data.columns[over] if over else fitted
+        if over:
+            points, shown = model.over(over, _POINTS)
+            height, error = curve(ended, shown)
+        else:
+            points = height = np.sort(fitted)[[0, -1]]
+            error = np.zeros(0)
+        half = ratio * error
+        both = np.hypot(half, spread) if len(half) else half
+        numbers = (x, values, values - fitted, points, height, half, both)
+        curves.append(FitCurve(name, *(tuple(part.tolist()) for part in numbers)))
+    return FitPlot(over or "fitted", asked.level, tuple(curves))

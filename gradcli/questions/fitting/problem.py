@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from math import inf, nan, sqrt
 from typing import TYPE_CHECKING, Any
 
@@ -79,6 +79,7 @@ class Problem(ABC):
         asked: What is asked.
         data: The records, for messages.
         lower, upper: The bounds of the parameters.
+        advance: Receives the number of evaluations so far.
 
     Fields:
         lower, upper: The bounds.
@@ -93,11 +94,18 @@ class Problem(ABC):
         data: Whole,
         lower: Data,
         upper: Data,
+        advance: Callable[[int, int | None], None],
     ) -> None:
+        self._advance, self._evaluated = advance, 0
         self.models, self.observed, self.asked, self.data = models, observed, asked, data
         self.lower, self.upper = lower, upper
         self.width = len(lower)
         self.most = asked.most or 200 * (self.width + 1)
+
+    def count(self) -> None:
+        """Count an evaluation, and tell how many there were."""
+        self._evaluated += 1
+        self._advance(self._evaluated, None)
 
     @abstractmethod
     def search(self, start: Data) -> Found | None:
@@ -197,6 +205,7 @@ class Squares(Problem):
         """The triangle at a point."""
         from gradcli.models.triangle import triangle
 
+        self.count()
         with np.errstate(all="ignore"):
             return triangle(self._blocks(point), self.width)
 
@@ -347,6 +356,7 @@ class Likely(Problem):
     def _local(self, point: Data) -> Any:
         from gradcli.models.likelihood import Local
 
+        self.count()
         value, slope = 0.0, np.zeros(self.width)
         bend = np.zeros((self.width, self.width))
         for _, (values, slopes, bends) in self.models[0].blocks(point):

@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from gradcli.engine.run.execution.inputs import Given
+from gradcli.engine.values.data import np
 from gradcli.errors import Diagnostic, InputError, UsageError, listed, nearest
 from gradcli.ir.program import Input, Program
 from gradcli.questions.fitting.asked import Asked
@@ -127,9 +128,15 @@ def _chosen(
         return [i.name for i in program.inputs if i.kind == "param"]
     free = {i.name for i in program.inputs if i.kind == "free"}
     inputs = {i.name for i in program.inputs}
-    starts = [name for name in given if name in free]
+    starts = [name for name in given if name in free and not _is_data(name, given[name])]
     named = [n for n in (*(asked.wrt or ()), *asked.fix, *asked.bounds) if n in inputs]
     return list(dict.fromkeys([*starts, *named]))
+
+
+def _is_data(name: str, value: Given) -> bool:
+    """True for a list or an array from a file, which holds data and is no start."""
+    from_file = not str(value.origin).startswith(f"{name}=")
+    return from_file and np.ndim(value.value) > 0
 
 
 def _no_columns(

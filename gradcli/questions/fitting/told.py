@@ -11,7 +11,7 @@ from gradcli.errors import Diagnostic, listed
 from gradcli.questions.fitting.asked import Asked
 from gradcli.questions.fitting.ended import Ended
 from gradcli.questions.fitting.model import Layout
-from gradcli.questions.fitting.predictions import predicted
+from gradcli.questions.fitting.predictions import drawn, predicted
 from gradcli.questions.fitting.problem import Found
 from gradcli.views import Estimate, FitResult
 
@@ -56,6 +56,7 @@ def told(ended: Ended) -> FitResult:
         reason="interrupted" if ended.best.is_stopped else found.reason,
         evaluations=found.evaluations,
         warnings=(*ended.roles.notes, *_warnings(ended, states, missed)),
+        picture=drawn(ended) if asked.draw else None,
         predicted=None if asked.predict is None else predicted(ended, asked.predict),
     )
 
@@ -238,7 +239,10 @@ def _warnings(ended: Ended, states: list[str], missed: list[str]) -> list[Diagno
     if missed:
         text = f"the profile has no end for {', '.join(missed)}"
         said.append(Diagnostic("no-profile-end", text))
-    if not found.converged:
+    if ended.best.is_stopped:
+        text = "interrupted: these are the best estimates so far"
+        said.append(Diagnostic("not-converged", text))
+    elif not found.converged:
         help = "try other starts, `--starts 20`, or more `--max-evaluations`"
         text = f"not converged: {found.reason}"
         said.append(Diagnostic("not-converged", text, help=help))

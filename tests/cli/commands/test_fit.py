@@ -308,6 +308,59 @@ def test_wrong_groups_and_files(fit, arguments, says):
     assert says in err
 
 
+# --- pictures ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", ["svg", "png", "pdf"])
+def test_a_picture_is_written_beside_the_report(fit, form):
+    pytest.importorskip("matplotlib.font_manager")
+    status, out, err = fit(*STARTS, "--plot", f"p.{form}", "-r")
+    assert (status, len(out.split()), err) == (0, 2, "")
+    with open(f"p.{form}", "rb") as file:
+        assert len(file.read()) > 1000
+
+
+def test_a_picture_has_data_curve_bands_and_residuals(fit):
+    pytest.importorskip("matplotlib.font_manager")
+    fit(*STARTS, "--plot", "p.svg")
+    with open("p.svg", encoding="utf-8") as file:
+        text = file.read()
+    for label in ("95 % confidence", "95 % prediction", "residual", ">t<", ">fit<"):
+        assert label in text
+
+
+def test_several_columns_are_drawn_over_the_fitted_values(fit):
+    pytest.importorskip("matplotlib.font_manager")
+    fit(*STARTS, "--plot", "p.svg", program=f"{MODEL} + 0 * s")
+    with open("p.svg", encoding="utf-8") as file:
+        text = file.read()
+    assert ">fitted<" in text
+    assert "confidence" not in text
+
+
+def test_a_terminal_has_the_picture_below_the_report(fit):
+    pytest.importorskip("plotille")
+    out = fit(*STARTS, "--plot", "-", "-f", "human")[1]
+    report, picture = out.split("y, the fit and its 95 % prediction band\n")
+    assert "converged" in report
+    assert picture.count("o") >= 8
+    assert "residual" in picture
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("--plot", "p.gif"), "known suffixes are .svg, .png and .pdf"),
+        (("--plot", "-", "--json"), "goes elsewhere"),
+        (("--plot", "p.svg", "--by", "site"), "does not go with `--by`"),
+    ],
+)
+def test_wrong_pictures(fit, arguments, says):
+    status, out, err = fit(*STARTS, *arguments)
+    assert (status, out) == (2, "")
+    assert says in err
+
+
 # --- two programs -----------------------------------------------------------------------------------
 
 

@@ -30,7 +30,7 @@ STEPS = {
 def test_steps_in_python_amid_machine_code(name):
     step = STEPS[name]
     inside = "".join(f"    {line}\n" for line in (REST + REST + step).splitlines())
-    for text in (f"{REST}{step}", f"for i in range(90):\n{inside}"):
+    for text in (f"{REST}{step}", f"for i in range(20):\n{inside}"):
         program = load(f"{HEAD}y = x * b\n{text}y.sum() * b")
         for question, more in ASKED.items():
             run, code = both(program, question, **more)

@@ -67,24 +67,32 @@ WITH = {
 }
 
 
-def check(question, head, uses):
-    for name, text in uses.items():
+HALVES = [0, pytest.param(1, marks=pytest.mark.long)]
+"""Every other use, by turns from layout to layout; and the rest."""
+
+
+def check(question, head, uses, half=slice(None)):
+    for name, text in [*uses.items()][half]:
         program = load(HEAD + head + text)
         run, code = both(program, question, GIVEN, **ASKED[question])
         assert run == code or "depends on the path" in code, name
 
 
+@pytest.mark.parametrize("half", HALVES)
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("question", QUESTIONS)
-def test_uses_of_what_lies_so(question, layout):
-    check(question, f"a = {LAYOUTS[layout]}\n", USES)
+def test_uses_of_what_lies_so(question, layout, half):
+    first = ([*LAYOUTS].index(layout) + half) % 2
+    check(question, f"a = {LAYOUTS[layout]}\n", USES, slice(first, None, 2))
 
 
+@pytest.mark.parametrize("half", HALVES)
 @pytest.mark.parametrize("first", chunks(few=1, many=14, size=1))
-def test_two_that_lie_in_two_ways(first):
+def test_two_that_lie_in_two_ways(first, half):
     names = [*LAYOUTS]
-    for a, c in zip(names, names[first + 2 :] + names[: first + 2], strict=True):
-        check("grad", f"a = {LAYOUTS[a]}\nc = {LAYOUTS[c]}\n", WITH)
+    others = names[first + 2 :] + names[: first + 2]
+    for k, (a, c) in enumerate(zip(names, others, strict=True)):
+        check("grad", f"a = {LAYOUTS[a]}\nc = {LAYOUTS[c]}\n", WITH, slice((k + half) % 2, None, 2))
 
 
 TURNS = {

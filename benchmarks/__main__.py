@@ -13,6 +13,7 @@ from benchmarks import (
     calls,
     chain,
     compiled,
+    fit,
     jacobian,
     loops,
     nested,
@@ -39,6 +40,7 @@ BENCHMARKS = {
     "recurrent": recurrent,
     "jacobian": jacobian,
     "rows": rows,
+    "fit": fit,
 }
 
 GROUPS = {"compiled": ("compiled", "calls", "recurrent", "vectors")}

@@ -157,6 +157,33 @@ def test_a_model_takes_the_whole_column():
     assert found.values == pytest.approx({"k": 3.0})
 
 
+RK4 = """
+param k = 0.3
+param y0 = 1.0
+input t: float[n]
+def slope(y): return -k * y * (1 - y / 10)
+y = y0
+out = zeros(n)
+out[0] = y
+for i in range(n - 1):
+    h = t[i + 1] - t[i]
+    s1 = slope(y)
+    s2 = slope(y + h / 2 * s1)
+    s3 = slope(y + h / 2 * s2)
+    s4 = slope(y + h * s3)
+    y = y + h / 6 * (s1 + 2 * s2 + 2 * s3 + s4)
+    out[i + 1] = y
+out
+"""
+
+
+def test_a_differential_equation_is_fitted_by_the_column():
+    k, y0 = 0.8, 4.0
+    exact = 10 / (1 + (10 / y0 - 1) * np.exp(k * T))
+    found = fit(load(RK4), {"t": T, "y": exact}, observed=["y"])
+    assert found.values == pytest.approx({"k": k, "y0": y0}, rel=1e-5)
+
+
 def test_a_vector_without_observed_is_the_residuals():
     text = "param a = 1.0\ninput x: float[n]\ninput y: float[n]\ny - a * x"
     found = fit(load(text), None, {"x": X, "y": Y})

@@ -149,8 +149,13 @@ class Fit:
             raise UsageError(Diagnostic("usage", "`--sigma` and `--weights` exclude each other"))
         if asked.scale_errors and asked.sigma is None:
             raise UsageError(Diagnostic("usage", "`--scale-errors` needs `--sigma`"))
-        if asked.hessian and asked.loss != "linear":
-            raise UsageError(Diagnostic("usage", "`--hessian` does not go with `--loss`"))
+        for flag, given in (("--hessian", asked.hessian), ("--profile", asked.profile)):
+            if given and asked.loss != "linear":
+                raise UsageError(Diagnostic("usage", f"`{flag}` does not go with `--loss`"))
+        for flag, written in (("--sigma", asked.sigma), ("--weights", asked.weights)):
+            if written is not None and not observed:
+                help = "residuals of your own are divided by their deviations in the program"
+                raise UsageError(Diagnostic("usage", f"`{flag}` needs `--observed`", help=help))
         if asked.loss == "linear" and asked.loss_scale is not None:
             raise UsageError(Diagnostic("usage", "`--loss-scale` needs `--loss`"))
 

@@ -8,7 +8,7 @@ from math import inf, nan, sqrt
 from typing import TYPE_CHECKING, Any
 
 from gradcli.engine.values.data import Data, np
-from gradcli.errors import Diagnostic, InputError, RunError, counted
+from gradcli.errors import Diagnostic, GradError, InputError, RunError, counted
 from gradcli.questions.fitting.asked import Asked
 from gradcli.questions.fitting.data import Observed
 from gradcli.questions.fitting.model import Model
@@ -119,7 +119,7 @@ class Problem(ABC):
     def refit(self, held: int, value: float, start: Data) -> tuple[float, Data] | None:
         """The least cost with one parameter held at a value, and where; None if there is none."""
 
-    def not_finite(self, point: Data) -> RunError:
+    def not_finite(self, point: Data) -> GradError:
         """The error for a start at which the model is not finite."""
         for model in self.models:
             for first, (values, *slopes) in model.blocks(point):
@@ -127,7 +127,7 @@ class Problem(ABC):
                     place, error = model.failed
                     for said in error.diagnostics[:1]:
                         said.notes = (*said.notes, f"at the start, at {self._place(place)}")
-                    return RunError(*error.diagnostics)
+                    return error
                 rows = [part.reshape(len(values), -1) for part in (values, *slopes)]
                 wrong = ~(np.abs(np.concatenate(rows, 1)) < _LARGEST).all(axis=1)
                 if wrong.any():

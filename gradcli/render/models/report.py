@@ -152,6 +152,8 @@ def figures(result: FitResult, precision: int) -> list[str]:
 
 
 def _freedom(dof: int) -> str:
+    if dof == 0:
+        return "0 degrees of freedom, so there are no errors"
     return "1 degree of freedom" if dof == 1 else f"{dof:,} degrees of freedom"
 
 

@@ -175,6 +175,7 @@ BAD = {  # arguments behind the model and data: the status, and what the message
     (*STARTS, "--loss", "huber", "--loss-scale", "0"): (2, "not above zero"),
     (*STARTS, "--loss", "square"): (2, "square"),
     (*STARTS, "--loss", "huber", "--hessian"): (2, "does not go with `--loss`"),
+    (*STARTS, "--loss", "huber", "--profile"): (2, "`--profile` does not go with `--loss`"),
     (*STARTS, "--level", "95"): (2, "not between 0 and 1"),
     (*STARTS, "--nll"): (2, "`--observed` does not go with `--nll`"),
     (*STARTS, "--of", "u,v"): (2, "1 observed and 2 results"),
@@ -222,6 +223,27 @@ def test_bad_data(fit, data, options, wanted, says):
     assert (status, out) == (wanted, ""), err
     assert says in err
     assert "Traceback" not in err
+
+
+def test_a_model_that_fails_at_the_start_keeps_its_message(fit):
+    status, out, err = fit("a=1", program="assert a > 3\na * t")
+    assert (status, out) == (1, "")
+    assert "error[assertion-failed]" in err
+    assert "at the start, at `d.csv`, line 2" in err
+
+
+def test_as_many_records_as_parameters_leave_no_errors(fit):
+    status, out, err = fit(*STARTS, "-f", "human", data="-", stdin="t,y\n0,2\n1,1\n")
+    assert (status, err) == (0, "")
+    assert "2 records, 0 degrees of freedom, so there are no errors" in out
+
+
+def test_data_may_come_with_the_inputs(cli):
+    status, out, err = cli(
+        "fit", "y - a * exp(-k * t)", "-i", "d.csv", *STARTS, "-r", "--ignore-extra"
+    )
+    assert (status, err) == (0, "")
+    assert float(out.split()[1]) == pytest.approx(0.49033, abs=1e-4)
 
 
 def test_bad_records_are_counted_when_they_are_left_out(fit):

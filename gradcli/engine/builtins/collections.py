@@ -310,9 +310,12 @@ def _of_truths(op: Any, stop: bool) -> Op:
         return op(iterable) if is_tensor else known.unknown(iterable)
 
     def traced(code: Tracing, iterable: Any) -> Any:
-        if isinstance(iterable, (list, tuple)) and _is_gone_through(iterable):
+        items = code.gathered(iterable)
+        if items is not None or (
+            isinstance(iterable, (list, tuple)) and _is_gone_through(iterable)
+        ):
             found: Any = not stop
-            for item in reversed(code.items(iterable)):
+            for item in reversed(code.items(iterable) if items is None else items):
                 found = code.chosen(
                     code.converted(item, "bool"), *((True, found) if stop else (found, False))
                 )

@@ -21,6 +21,9 @@ class Tracing(Protocol):
     def do(self, op: Any, args: Sequence[Any], params: Any) -> Any:
         """An op on numbers and tensors."""
 
+    def gathered(self, value: Any) -> Sequence[Any] | None:
+        """Return the items of an iterator, which is then at its end; None for any other value."""
+
     def items(self, value: Any) -> Sequence[Any]:
         """The items that a `for` over the value visits."""
 

@@ -92,7 +92,11 @@ PROGRAMS = {
     "a tensor is made of another dtype": ("grad", "tensor(x, dtype=int64) * x"),
     "`<lambda>` takes other arguments (2)": ("grad", "f = lambda t: t\ngrad(f)(x, b)"),
     "a derivative by a value that is not a number": ("grad", 'grad(lambda t: t * 2)("a") * x'),
-    "`%generator` takes any number of arguments": ("grad", "(p for p in [x]).append(2)\nx"),
+    "`f` takes any number of arguments": ("grad", "def f(**k):\n    return x\nf()"),
+    "the generator `%generator` does more than compute items": (
+        "grad",
+        "sum([v for v in (rand(1).item() for _ in range(2))]) * x",
+    ),
     "`expand` of a tensor shares its memory": ("grad", "t = tensor(x)\nt.expand(3).sum()"),
     "`view` has no value on numbers alone": ("grad", "t = tensor(x)\nt.view(1, 1).sum()"),
     "a tensor of int32": ("grad", "y = tensor(2, dtype=int32) * 2\nx"),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradcli.engine.compile import typed
 from gradcli.engine.compile.specialize.binding import Draw
+from gradcli.engine.compile.specialize.generators import Read, as_list
 from gradcli.engine.compile.specialize.tracing.branches import chosen, selected
 from gradcli.engine.compile.specialize.tracing.control_flow import NEXT, RESULT, Follower
 from gradcli.engine.compile.specialize.tracing.differentiated import numbers_in
@@ -98,6 +99,7 @@ class Calls:
         self._texts = texts
         self._changes = changes
         self._depth = 0
+        self._listed: dict[int, ir.Function | None] = {}  # generators, by identity
 
     @cached_property
     def transforms(self) -> Transforms:
@@ -131,8 +133,10 @@ class Calls:
             return function.call(args, keywords)
         if not isinstance(function, Closure):
             raise self._trace.refused("a called function is not one of the program")
-        given = self._bound(function, args, keywords)
         code = function.function
+        if visit.is_generator(code):
+            return self._generated(function, args, keywords)
+        given = self._bound(function, args, keywords)
         frame = Frame(function.frame, Liveness(code, frozenset()), self._trace.tick())
         frame.slots.update(given)
         frame.outer = visit.written_around(code)
@@ -151,11 +155,28 @@ class Calls:
             return Conflict(f"`{code.name}` ends without `return` on one of two paths")
         return None if flow == NEXT else frame.slots[RESULT]
 
+    def _generated(
+        self, function: Closure, args: Sequence[Any], keywords: Mapping[str, Any]
+    ) -> Each:
+        """The items of a generator, which must not change before they are taken."""
+        code = function.function
+        if id(code) not in self._listed:
+            self._listed[id(code)] = as_list(code)
+        listed = self._listed[id(code)]
+        if listed is None:
+            raise self._trace.refused(f"the generator `{code.name}` does more than compute items")
+        found = self.call(Closure(listed, function.frame, function.defaults), args, keywords)
+        if type(found) is not list:
+            raise self._trace.refused("the items of a generator depend on the path")
+        given = (*args, *keywords.values(), *function.defaults.values(), found)
+        read = Read(function.frame, code.captures, given)
+        return Each([*found], [(read, tuple(read))])
+
     def _bound(
         self, function: Closure, args: Sequence[Any], keywords: Mapping[str, Any]
     ) -> dict[int, Any]:
         parameters = function.function.parameters
-        if any(p.kind == "**" for p in parameters) or visit.is_generator(function.function):
+        if any(p.kind == "**" for p in parameters):
             raise self._trace.refused(f"`{function.function.name}` takes any number of arguments")
         by_place = [p.name for p in parameters if not p.kind]
         given = dict(zip(by_place, args, strict=False))
@@ -326,6 +347,9 @@ class Calls:
 
     def items(self, value: Any) -> Sequence[Any]:
         return self._do.items(value)
+
+    def gathered(self, value: Any) -> Sequence[Any] | None:
+        return [*map(taken, self._do.items(value))] if isinstance(value, Each) else None
 
     def each(self, items: Iterable[Any], of: Sequence[Any]) -> Each:
         lists = [value for value in of if type(value) in (list, dict)]

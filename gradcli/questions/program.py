@@ -521,7 +521,7 @@ class Program:
         """
         from gradcli.questions.answers.monte_carlo import simulated
         from gradcli.questions.answers.propagate import propagate
-        from gradcli.questions.uncertainty.asked import asked_question, taken
+        from gradcli.questions.uncertainty.asked import asked_question, taken, without_uncertainty
 
         given = taken(given_values(inputs, named))
         loaded, asked = self._loaded, options or Options()
@@ -539,7 +539,8 @@ class Program:
             return found
 
         plain = {name: value for name, value in given.items() if type(value) is Given}
-        return self._shown(self._limited.within(asked, answer), plain)
+        found = self._limited.within(asked, answer)
+        return self._shown(found.warned(tuple(without_uncertainty(given))), plain)
 
     def compared(
         self,

@@ -94,7 +94,7 @@ def _side_by_side(columns: Sequence[Column], widths: Sequence[int]) -> list[Line
 def _stacked(columns: Sequence[Column], width: int) -> list[Line]:
     """Each row as its name and, below, its cells that are not empty."""
     names, *others = columns
-    label = max((len(c.heading) for c in others), default=0) + len(_GAP)
+    label = max((len(c.heading.strip()) for c in others), default=0) + len(_GAP)
     room = max(width - label - len(_GAP), 1)
     bodies = [column.at(room) for column in others]
     lines: list[Line] = []
@@ -104,7 +104,7 @@ def _stacked(columns: Sequence[Column], width: int) -> list[Line]:
             texts = body[index]
             if len(texts) == 1:
                 texts = [texts[0].strip()]  # a single number needs no alignment
-            heading = column.heading
+            heading = column.heading.strip()
             for text in filter(None, texts):
                 shown = (shorten(text, room), column.styles[index])
                 lines.append([(_GAP + pad(heading, label), "heading"), shown])

@@ -46,7 +46,7 @@ def test_every_result_that_is_shown_is_asked_for():
         kind.__name__ for kind in kinds(Shown) - asked if kind.__module__.startswith("gradcli.")
     }
     assert left == {
-        *("FitResult", "FitGroups"),  # of data in a file
+        *("FitResult", "FitGroups", "FitComparison"),  # of data in a file
         *("MinimizeResult", "RootResult"),  # of SciPy
         "PlotResult",  # drawn by a package that tests may not have
         "Names",  # what --show leaves of a run

@@ -7,7 +7,7 @@ from math import inf
 from typing import Any
 
 from gradcli.engine.run.execution.inputs import Given
-from gradcli.errors import Diagnostic, InputError, UsageError, nearest
+from gradcli.errors import Diagnostic, InputError, UsageError, listed, nearest
 from gradcli.questions.uncertainty.joint import Covariance, input_of, joint
 from gradcli.questions.uncertainty.report import Question
 from gradcli.questions.uncertainty.spreads import (
@@ -120,6 +120,30 @@ def _fits(given: Mapping[str, Given]) -> list[Covariance]:
         if isinstance(value, Fitted):
             found.setdefault(value.covariance.origin, (value.covariance, []))[1].append(name)
     return [_cut(whole, names) for whole, names in found.values()]
+
+
+def without_uncertainty(given: Mapping[str, Given]) -> list[Diagnostic]:
+    """A note for each fit, some of whose values have no uncertainty: they were held, or at a
+    bound.
+    """
+    names: dict[str, list[str]] = {}
+    for name, value in given.items():
+        if isinstance(value, Fitted) and not _has_any(value.covariance, name):
+            names.setdefault(value.covariance.origin, []).append(name)
+    return [
+        Diagnostic(
+            "no-uncertainty",
+            f"{listed(found)} of {origin} {'has' if len(found) == 1 else 'have'} no uncertainty",
+            notes=("a parameter that was held, or ended at a bound, has none",),
+            severity="note",
+        )
+        for origin, found in names.items()
+    ]
+
+
+def _has_any(whole: Covariance, name: str) -> bool:
+    own = [x for x in whole.numbers if input_of(x) == name]
+    return any(whole.numbers[x].get(x) is not None for x in own)
 
 
 def _cut(whole: Covariance, names: Sequence[str]) -> Covariance:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from gradcli.render.models.measured import alone, digits, places, plus_minus, short, two_digits
 from gradcli.render.numbers import align, number
 from gradcli.render.table import Column, table, text_column
-from gradcli.render.text import Line, cells, visible
+from gradcli.render.text import Line, cells, visible, wrapped
 from gradcli.views import MonteCarlo, Propagated, PropagateResult, Share
 
 _HEADINGS = ("input", "value", "sensitivity", "contribution", "share", "given", "dof")
@@ -21,7 +21,7 @@ def propagation_view(result: PropagateResult, *, width: int) -> list[Line]:
     for one in result.results:
         lines += [[]] if lines else []
         lines += _lead(one, result.coverage, width)
-        lines += [[], *table(_columns(one), width)]
+        lines += [[], *_budget(one, width)]
         lines += [[], *_orders(one)]
         if result.correlated:
             lines.append([(_CORRELATED, "place")])
@@ -58,7 +58,10 @@ def _lead(one: Propagated, coverage: float, width: int) -> list[Line]:
     taken = cells(one.name) + 3 + cells(found) + len(_GAP) + cells(brief)
     if brief and taken <= width:
         head.append((f"{_GAP}{brief}", "place"))
-    return [head, [(_interval(one, coverage), "value"), (f"{_GAP}{_factor(one)}", "place")]]
+    ends, factor = _interval(one, coverage), _factor(one)
+    if cells(ends) + len(_GAP) + cells(factor) <= width:
+        return [head, [(ends, "value"), (f"{_GAP}{factor}", "place")]]
+    return [head, [(ends, "value")], *([(text, "place")] for text in wrapped(factor, width, width))]
 
 
 def _interval(one: Propagated, coverage: float) -> str:
@@ -84,6 +87,26 @@ def _orders(one: Propagated) -> list[Line]:
 
 
 # the budget ---------------------------------------------------------------------------------------
+
+
+def _budget(one: Propagated, width: int) -> list[Line]:
+    """The table of the inputs; where it is too wide, what was given for some stands below it, and
+    contributions are left out.
+    """
+    columns = _columns(one)
+    several = (columns, columns[:-2], [*columns[:3], columns[4]], columns)
+    tables = [table(chosen, width) for chosen in several]
+    rows = len(one.budget) + 1
+    found = next((lines for lines in tables if len(lines) == rows), tables[-1])
+    if found is tables[0] or found is tables[-1]:
+        return found
+    more: list[Line] = []
+    for share in one.budget:
+        said = [] if share.distribution == "normal" else [f"given as {_given(share)}"]
+        said += [] if share.dof is None else [f"{share.dof:.3g} degrees of freedom"]
+        if said:
+            more.append([(f"{visible(share.name)}: ", "name"), (", ".join(said), "place")])
+    return [*found, *more]
 
 
 def _columns(one: Propagated) -> list[Column]:

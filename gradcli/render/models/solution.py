@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradcli.render.table import table, text_column, value_column
-from gradcli.render.text import Line, visible
+from gradcli.render.text import Line, cells, visible, wrapped
 from gradcli.render.values import named_value
 from gradcli.results import Value
 from gradcli.views import MinimizeResult, RootResult
@@ -25,7 +25,7 @@ def solution_view(result: MinimizeResult | RootResult, *, precision: int, width:
         slopes = [result.gradient[n] for n in names]
         columns.append(value_column("gradient", "grad", slopes, 3))
     columns.append(value_column("start", "place", [result.start[n] for n in names], precision))
-    lines = [*lines, [], *table(columns, width), [], *_end(result)]
+    lines = [*lines, [], *table(columns, width), [], *_end(result, width)]
     for name, row in (result.sensitivity or {}).items():
         for other, value in row.items():
             block = named_value(f"d {name} / d {other}", value, precision, width)
@@ -33,13 +33,13 @@ def solution_view(result: MinimizeResult | RootResult, *, precision: int, width:
     return lines
 
 
-def _end(result: MinimizeResult | RootResult) -> list[Line]:
+def _end(result: MinimizeResult | RootResult, width: int) -> list[Line]:
     style = "help" if result.converged else "warning"
     what = "root" if isinstance(result, RootResult) else result.kind or "point"
     head = what if result.converged else "not converged"
-    lines: list[Line] = [
-        [(head, style), (f": {result.reason} ({result.evaluations} evaluations)", "")]
-    ]
+    text = f"{result.reason} ({result.evaluations} evaluations)"
+    first, *rest = wrapped(text, width - cells(head) - 2, width)
+    lines: list[Line] = [[(head, style), (f": {first}", "")], *([(part, "")] for part in rest)]
     if isinstance(result, MinimizeResult) and result.at_bounds:
         lines.append([(f"at its bound: {', '.join(map(visible, result.at_bounds))}", "place")])
     if result.starts is not None:

@@ -155,6 +155,8 @@ def test_a_fit_brings_its_covariance(cli, tmp_path):
     assert found["first_order"] ** 2 == pytest.approx(variance)
     assert found["dof"] == pytest.approx(7.0)
     assert list(found["budget"]) == ["k", "a"]
+    said = cli("propagate", "a * k + fixed", "-i", str(file))[2]
+    assert "note[no-uncertainty]: `fixed` of" in said
     half = answer(cli, "log(2) / k", "-i", str(file))
     assert half["first_order"] == pytest.approx(0.6931471805599453 / 0.01 * 0.02)
     again = answer(
@@ -232,6 +234,37 @@ def test_bad_rows_are_told_one_by_one(cli):
     assert (status, len(lines)) == (4, 5)
     assert lines[2].endswith("the uncertainty of `V` is a finite number of at least 0")
     assert lines[3].endswith("the uncertainty of `V` is a finite number of at least 0")
+
+
+def test_processes_share_rows(cli, forked):
+    text = "V,e\n" + "".join(f"{k % 7 + 1},{0.01 * (k % 5 + 1)}\n" for k in range(2000))
+    asked = ("propagate", "V ** 2", "--rows", "-", "--uncertainty", "V=e")
+    alone, shared = (cli(*asked, *more, stdin=text) for more in ((), ("--jobs", "2")))
+    assert alone[:2] == shared[:2]
+
+
+@pytest.mark.parametrize("width", [60, 80])
+def test_the_report_fits_into_narrow_terminals(width):
+    from gradcli import load
+    from gradcli.program import Options
+    from gradcli.questions.uncertainty.spreads import Spread
+    from gradcli.render.models.propagation import propagation_view
+
+    x = Spread(0.1, 9.0, "uniform", float("inf"))
+    found = load("x * rho / 3 + area").propagate(
+        x=2.0,
+        rho=7.874,
+        area=0.5,
+        uncertainties={"x": x, "rho": 0.002, "area": 0.01},
+        draws=200,
+        options=Options(seed=1),
+    )
+    lines = [
+        "".join(text for text, _ in line).rstrip() for line in propagation_view(found, width=width)
+    ]
+    assert max(map(len, lines)) <= width
+    assert any(line.startswith("input") for line in lines)
+    assert ("x: given as ±0.10 uniform, 9 degrees of freedom" in lines) == (width == 60)
 
 
 def test_strict_is_a_status(cli):

@@ -342,6 +342,7 @@ class Propagated(Result):
             gives a negative variance.
         shift: How far the mean is away from the value, at second order.
         linear: True if both orders and value and mean agree.
+        variance: The variance at first order.
         factor: The coverage factor.
         interval: The ends of the interval.
         dof: The degrees of freedom of the uncertainty; None if they are not limited.
@@ -356,6 +357,7 @@ class Propagated(Result):
     second_order: float | None
     shift: float
     linear: bool
+    variance: float
     factor: float
     interval: tuple[float, float]
     dof: float | None
@@ -398,6 +400,7 @@ class PropagateRow(Answer):
     _defaults: ClassVar[dict[str, Any]] = {"printed": (), "warnings": ()}
     result: Propagated
     coverage: float
+    correlated: bool
     printed: tuple[str, ...]
     warnings: tuple[Diagnostic, ...]
 

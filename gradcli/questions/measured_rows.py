@@ -21,7 +21,7 @@ from gradcli.source import Source
 from gradcli.views import PropagateRow
 
 Work = TypeVar("Work")
-_LINEAR = LEAD - 1  # the place of the number that tells whether both orders agree
+_LINEAR = LEAD - 2  # the place of the number that tells whether both orders agree
 
 
 def measured_rows(

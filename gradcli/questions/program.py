@@ -6,12 +6,12 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gradcli.engine.run.execution.inputs import Given, check_names
-from gradcli.errors import Diagnostic, GradError, UsageError
+from gradcli.errors import Diagnostic, GradError, ProgramError, UsageError
 from gradcli.ir import program as ir
 from gradcli.questions.asked.limited import Limited
 from gradcli.questions.asked.loaded import Loaded
 from gradcli.questions.asked.names import watchable
-from gradcli.questions.asked.request import Options, Request, given_values, request
+from gradcli.questions.asked.request import Options, Request, given_values, not_compiled, request
 from gradcli.questions.jit import Jit
 from gradcli.results import (
     CheckResult,
@@ -520,8 +520,9 @@ class Program:
             GradError: Of the kind of the failure.
         """
         from gradcli.questions.answers.monte_carlo import simulated
-        from gradcli.questions.answers.propagate import propagate
+        from gradcli.questions.answers.propagate import of_row, propagate, propagation
         from gradcli.questions.uncertainty.asked import asked_question, taken, without_uncertainty
+        from gradcli.views import PropagateRow
 
         given = taken(given_values(inputs, named))
         loaded, asked = self._loaded, options or Options()
@@ -532,8 +533,21 @@ class Program:
         names = [of] if of is None or isinstance(of, str) else [*of]
         about = request(given, {}, asked, wrt=question.joint.names)
 
+        def interpreted(_: Loaded, request: Request) -> PropagateResult:
+            return propagate(loaded, request, names, question)
+
+        interpreted.__name__ = propagation.__name__  # code answers it as that of a row
+
         def answer() -> PropagateResult:
-            found = propagate(loaded, about, names, question)
+            if len(names) == 1:
+                single = about.changed(of=names[0], question=question)
+                made = self._jit.answer(interpreted, single)
+                found: PropagateResult = of_row(made) if isinstance(made, PropagateRow) else made
+            elif asked.compile == "always":
+                help = "ask for one with --of"
+                raise ProgramError(not_compiled("several results are asked for", help))
+            else:
+                found = propagate(loaded, about, names, question)
             if draws:
                 found = simulated(self, found, about, names, question, draws, strict=strict)
             return found

@@ -27,7 +27,7 @@ def propagate(line: Line) -> None:
       gradcli propagate 'V / I' V=5.0+/-0.1 I=0.2+/-2%
       gradcli propagate 'x * y' x=2+/-0.1:dof=9 y=3+/-0.05:uniform --coverage 0.99
       gradcli propagate 'V / I' V=5+/-0.1 I=0.2+/-0.01 --correlation V,I=0.3
-      gradcli propagate 'exp(x)' x=0+/-0.3 --monte-carlo 100000 --seed 1
+      gradcli propagate 'sqrt(x)' x=4+/-0.1 --monte-carlo 10000 --seed 1
       printf 'V,e\n5,0.1\n6,0.2\n' | gradcli propagate 'V ** 2' --rows - --uncertainty V=e
     """
     inquiry = Inquiry(line)

@@ -15,7 +15,13 @@ from gradcli.questions.asked.loaded import Loaded
 from gradcli.questions.asked.request import Request
 from gradcli.questions.remarks.warnings import warnings
 from gradcli.questions.uncertainty import law
-from gradcli.questions.uncertainty.report import Question, effective_dof, propagated, remarks
+from gradcli.questions.uncertainty.report import (
+    Question,
+    by_shares,
+    effective_dof,
+    propagated,
+    remarks,
+)
 from gradcli.questions.uncertainty.spreads import flat, labels
 from gradcli.record import Record
 from gradcli.views import Propagated, PropagateResult, PropagateRow
@@ -34,19 +40,14 @@ def propagate(
     loaded: Loaded, request: Request, of: Sequence[str | None], question: Question
 ) -> PropagateResult:
     """The uncertainty of each result, and their covariances."""
-    found, runs = _answers(loaded, request, of, question, by_share=True)
+    found, runs = _answers(loaded, request, of, question)
     several = len(runs) > 1
     said: dict[Any, Diagnostic] = {}
     for run, slopes in runs:
         unused = [] if several else run.unused
         said |= {(w.code, w.message, w.span): w for w in warnings(run, slopes, unused)}
-    results = tuple([each.result for each in found])
-    covariance = {
-        a.result.name: {
-            b.result.name: sum(map(lambda x, y: x * y, a.slopes, b.covariances)) for b in found
-        }
-        for a in found
-    }
+    results = tuple([by_shares(each.result) for each in found])
+    covariance = {a.result.name: {b.result.name: _between(a, b) for b in found} for a in found}
     return PropagateResult(
         results=results,
         single=len(runs) == 1 and not _has_axes(runs[0][0].output),
@@ -59,10 +60,32 @@ def propagate(
     )
 
 
+def of_row(row: PropagateRow) -> PropagateResult:
+    """The answer about a single result, which code gives as it does for rows."""
+    result = by_shares(row.result)
+    return PropagateResult(
+        results=(result,),
+        single=True,
+        coverage=row.coverage,
+        covariance={result.name: {result.name: result.variance}},
+        correlated=row.correlated,
+        passed=True,
+        printed=row.printed,
+        warnings=row.warnings,
+    )
+
+
+def _between(a: _Found, b: _Found) -> float:
+    """The covariance of two results at first order."""
+    if a is b:
+        return a.result.variance
+    return sum(x * y for x, y in zip(a.slopes, b.covariances, strict=True))
+
+
 def propagation(loaded: Loaded, request: Request) -> PropagateRow:
     """The uncertainty of one result at one row of many, whose question the request has."""
     question: Question = request.question
-    found, [(run, slopes)] = _answers(loaded, request, [request.of], question, by_share=False)
+    found, [(run, slopes)] = _answers(loaded, request, [request.of], question)
     if len(found) != 1:
         message = f"`{run.name}` has {len(found)} numbers; rows have one uncertain result each"
         raise InputError(Diagnostic("shape-mismatch", message))
@@ -71,6 +94,7 @@ def propagation(loaded: Loaded, request: Request) -> PropagateRow:
     return PropagateRow(
         result=result,
         coverage=question.coverage,
+        correlated=question.joint.correlation is not None,
         printed=run.done.lines,
         warnings=(*said, *remarks([result], question.joint)),
     )
@@ -81,8 +105,6 @@ def _answers(
     request: Request,
     of: Sequence[str | None],
     question: Question,
-    *,
-    by_share: bool,
 ) -> tuple[list[_Found], list[tuple[LinearizedRun, list[float]]]]:
     """All results of one run; and for each name the run, with the gradients of its elements."""
     watch = loaded.watch(request)
@@ -94,13 +116,13 @@ def _answers(
         names = loaded.differentiated(request, done, watch)
         run = linearized_run(loaded, request, done, watch, name, output, names)
         _check_sizes(run, question)
-        own = _of_run(run, question, by_share=by_share)
+        own = _of_run(run, question)
         found += own
         runs.append((run, [x for one in own for x in one.slopes]))
     return found, runs
 
 
-def _of_run(run: LinearizedRun, question: Question, *, by_share: bool) -> list[_Found]:
+def _of_run(run: LinearizedRun, question: Question) -> list[_Found]:
     """The results of a run: one for each element of its output."""
     value = plain_value(run.output)
     shape = getattr(value, "shape", ())
@@ -108,7 +130,7 @@ def _of_run(run: LinearizedRun, question: Question, *, by_share: bool) -> list[_
     weights = [1.0] if not shape else np.eye(int(np.prod(shape))).reshape(-1, *shape)
     several = zip(labels(run.name, value), flat(value), weights, strict=True)
     with run.loaded.passing():
-        return [_one(run, question, inputs, *each, by_share=by_share) for each in several]
+        return [_one(run, question, inputs, *each) for each in several]
 
 
 def _one(
@@ -118,8 +140,6 @@ def _one(
     name: str,
     value: float,
     weight: Any,
-    *,
-    by_share: bool,
 ) -> _Found:
     slopes = Slopes(run.linearized, weight)
     joint, us = question.joint, question.uncertainties
@@ -132,7 +152,7 @@ def _one(
     dof = effective_dof(joint, flat_slopes, found)
     factor = question.factor(dof)
     numbers = law.numbers(value, inputs, us, flat_slopes, found, factor, joint.are_normal)
-    result = propagated(name, numbers, joint, factor, dof, by_share)
+    result = propagated(name, numbers, joint, factor, dof)
     return _Found(result, flat_slopes, found.covariances)
 
 

@@ -164,7 +164,7 @@ class Compiled:
         none that the program can have.
         """
         values = {name: given.value for name, given in request.inputs.items()}
-        found = self._given(values | self._drawn(request))
+        found = self._given(values | self._drawn(request) | self.lowered.further(request))
         return None if found is None else [*found, *self.lowered.constants]
 
     def _drawn(self, request: Request) -> dict[str, Any]:

@@ -57,6 +57,10 @@ class Lowered:
         """The inputs that belong to the request: weights and directions."""
         return []
 
+    def further(self, request: Request) -> dict[str, Any]:
+        """Values of inputs that are none of the program."""
+        return {}
+
     def result(self, numbers: Sequence[Any], printed: tuple[str, ...]) -> Any:
         """The answer from its numbers."""
         raise NotImplementedError

@@ -16,7 +16,7 @@ from gradcli.questions.asked.request import Request
 from gradcli.questions.coded.second_order import SecondOrder
 from gradcli.questions.remarks.warnings import unused_input
 from gradcli.questions.uncertainty.law import Change, Direction, directions, numbers, sums
-from gradcli.questions.uncertainty.report import Question, propagated
+from gradcli.questions.uncertainty.report import Question, propagated, remarks
 from gradcli.source import Span
 from gradcli.views import PropagateRow
 
@@ -42,7 +42,7 @@ class Propagation(SecondOrder):
         if count > _MOST or are_tensors:
             raise NotCompilable("there are many uncertain numbers, or tensors of them")
         if joint.has_finite:
-            raise NotCompilable("the coverage factor depends on the row")
+            raise NotCompilable("the degrees of freedom of an uncertainty are limited")
         moved = [[self.points[i] for i in d] for d in self._along()]
         start = len(program.inputs)
         bent = tangents(program, moved, self.points).program
@@ -95,15 +95,23 @@ class Propagation(SecondOrder):
     def more(self, request: Request) -> list[Any]:
         return []
 
+    def further(self, request: Request) -> dict[str, Any]:
+        pairs = zip(request.question.joint.elements, request.question.uncertainties, strict=True)
+        return {beside(element.label): u for element, u in pairs}
+
     def result(self, numbers: Sequence[Any], printed: tuple[str, ...]) -> PropagateRow:
         question = self._question
         factor = question.factor(inf)
-        found = propagated(self.output, numbers, question.joint, factor, inf, False)
+        found = propagated(self.output, numbers, question.joint, factor, inf)
         return PropagateRow(
             result=found,
             coverage=question.coverage,
+            correlated=question.joint.correlation is not None,
             printed=printed,
-            warnings=tuple([unused_input(self.loaded, n, self.output) for n in self.unused]),
+            warnings=(
+                *(unused_input(self.loaded, name, self.output) for name in self.unused),
+                *remarks([found], question.joint),
+            ),
         )
 
 

@@ -28,7 +28,7 @@ from gradcli.record import Record
 FEW = 16  # numbers with an uncertainty that are taken one by one
 DIFFERENCE = 0.05  # of the uncertainty, by which the orders may differ
 SHIFT = 0.1  # of the uncertainty, by which the mean may be away from the value
-LEAD = 8
+LEAD = 9
 """How many numbers of a result stand before those of the inputs, five each."""
 
 Direction = dict[int, Any]
@@ -102,8 +102,8 @@ def numbers(
     are_normal: bool,
 ) -> list[Any]:
     """The numbers of a result: value, uncertainty, that of first and of second order, shift of the
-    mean, both ends of the interval, whether both orders agree; then for each input its value,
-    uncertainty, sensitivity, contribution and share of the variance at first order.
+    mean, both ends of the interval, whether both orders agree, the variance of first order; then
+    for each input its value, uncertainty, sensitivity, contribution and share of that variance.
 
     Args:
         value: The value.
@@ -120,7 +120,8 @@ def numbers(
     near = ops.le(ops.abs(ops.sub(second, first)), ops.mul(DIFFERENCE, first))
     centred = ops.le(ops.abs(found.shift), ops.mul(SHIFT, uncertainty))
     ends = (ops.sub(value, wide), ops.add(value, wide))
-    lead = [value, uncertainty, first, second, found.shift, *ends, ops.logical_and(near, centred)]
+    linear = ops.logical_and(near, centred)
+    lead = [value, uncertainty, first, second, found.shift, *ends, linear, found.first]
     several = zip(inputs, uncertainties, slopes, found.covariances, strict=True)
     for x, u, slope, covariance in several:
         part = ops.div(ops.mul(slope, covariance), found.first)

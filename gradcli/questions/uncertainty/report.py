@@ -57,18 +57,16 @@ def effective_dof(joint: Joint, slopes: Sequence[float], found: Sums) -> float:
 
 
 def propagated(
-    name: str, numbers: Sequence[Any], joint: Joint, factor: float, dof: float, by_share: bool
+    name: str, numbers: Sequence[Any], joint: Joint, factor: float, dof: float
 ) -> Propagated:
-    """A result from its numbers, its budget sorted by the shares or as the inputs are."""
-    value, uncertainty, first, second, shift, low, high, linear = numbers[:LEAD]
+    """A result from its numbers, with a budget in the order of the inputs."""
+    value, uncertainty, first, second, shift, low, high, linear, variance = numbers[:LEAD]
     budget = []
     for k, element in enumerate(joint.elements):
         x, u, slope, contribution, share = numbers[LEAD + _SIZE * k :][:_SIZE]
         of = None if isnan(share) else share
         more = (element.width, element.shape, _limited(element.dof))
         budget.append(Share(element.label, x, u, slope, contribution, of, *more))
-    if by_share:
-        budget.sort(key=lambda s: -abs(s.share if s.share is not None else s.contribution))
     bad = isnan(second)
     return Propagated(
         name=name,
@@ -78,12 +76,20 @@ def propagated(
         second_order=None if bad else second,
         shift=shift,
         linear=linear,
+        variance=variance,
         factor=factor,
         interval=(value - factor * first, value + factor * first) if bad else (low, high),
         dof=_limited(dof),
         budget=tuple(budget),
         monte_carlo=None,
     )
+
+
+def by_shares(of: Propagated) -> Propagated:
+    """A result whose budget begins with the largest share."""
+    fields = {name: getattr(of, name) for name in of._fields}
+    parts = sorted(of.budget, key=lambda s: -abs(s.contribution if s.share is None else s.share))
+    return Propagated(**{**fields, "budget": tuple(parts)})
 
 
 def _limited(dof: float) -> float | None:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from gradcli.errors import GradError as GradError
     from gradcli.program import Program as Program
+    from gradcli.program import fit as fit
     from gradcli.program import load as load
     from gradcli.results import GradResult as GradResult
     from gradcli.results import GraphResult as GraphResult
@@ -19,7 +20,16 @@ if TYPE_CHECKING:
 
 __version__ = "0.2.0.dev0"
 
-__all__ = ["GradError", "GradResult", "GraphResult", "Program", "RunResult", "__version__", "load"]
+__all__ = [
+    "GradError",
+    "GradResult",
+    "GraphResult",
+    "Program",
+    "RunResult",
+    "__version__",
+    "fit",
+    "load",
+]
 
 _ROOMS = {
     "GradError": "errors",
@@ -27,6 +37,7 @@ _ROOMS = {
     "GraphResult": "results",
     "Program": "program",
     "RunResult": "results",
+    "fit": "program",
     "load": "program",
 }
 

@@ -7,7 +7,7 @@ import pytest
 import scipy.optimize
 import scipy.stats
 
-from gradcli.program import fit, load
+from gradcli.program import Options, fit, load
 
 LINE = load("param a = 1.0\nparam b = 0.0\ninput x: float\na * x + b")
 DECAY = load("param a = 2.0\nparam k = 0.5\ninput t: float\na * exp(-k * t)")
@@ -100,6 +100,16 @@ def test_a_likelihood_of_normal_residuals_is_least_squares():
     assert found.dof is None
 
 
+def test_a_likelihood_of_many_parameters_is_found_without_their_hessian():
+    text = "param m: float[60] = zeros(60)\ninput y: float[n]\n(cosh(m - y) + 0.1 * m ** 2).sum()"
+    y = np.sin(np.arange(60.0))
+    found = fit(load(text), None, {"y": y}, likelihood=True)
+    assert found.converged, found.reason
+    m = np.array(found.values["m"])
+    np.testing.assert_allclose(np.sinh(m - y) + 0.2 * m, 0.0, atol=1e-6)
+    np.testing.assert_allclose(found.error["m"], (np.cosh(m - y) + 0.2) ** -0.5, rtol=1e-6)
+
+
 @pytest.mark.parametrize("bounds", [{}, {"s": (1e-3, 10)}])
 def test_a_likelihood_with_a_scale_is_found(bounds):
     text = "param m = 0.0\nparam s = 1.0\ninput y: float\nlog(s) + ((y - m) / s) ** 2 / 2"
@@ -121,6 +131,20 @@ def test_the_exact_hessian_differs_where_the_model_is_curved():
     half = jacobian.T @ jacobian + bends @ r
     wanted = np.sqrt(np.diag(np.linalg.inv(half)) * (r @ r) / 23)
     np.testing.assert_allclose(errors(found), wanted, rtol=1e-7)
+
+
+def test_the_exact_hessian_of_mgh09():
+    from support.models.nist import problems
+
+    problem = problems()["MGH09"]
+    table = dict(zip(problem.columns, np.array(problem.records, float).T, strict=True))
+    given = dict(zip(("b1", "b2", "b3", "b4"), problem.starts[1], strict=True))
+    declared = "".join(f"param {name} = {x}\n" for name, x in given.items())
+    program = load(f"{declared}input x: float\n{problem.formula}")
+    by_jacobian, by_hessian = (
+        fit(program, table, observed=["y"], hessian=exact).error["b2"] for exact in (False, True)
+    )
+    assert (round(by_jacobian, 3), round(by_hessian, 3)) == (0.196, 0.155)
 
 
 def test_a_profile_ends_where_the_sum_of_squares_has_risen():
@@ -265,6 +289,17 @@ def test_starts_are_repeatable_and_tell_how_many_reached_the_best():
     assert 0 < found[0].starts[0] < found[0].starts[1] == 10
 
 
+def test_starts_may_be_missing_where_bounds_say_how_far():
+    from gradcli.program import load_source
+    from gradcli.source import Source
+
+    free = load_source(Source("<expr>", "a * sin(f * t)"), frozenset({"t"}))
+    table = {"t": T, "y": 3 * np.sin(4.2 * T)}
+    asked = {"bounds": {"a": (1.5, 9), "f": (2, 9)}, "starts": 12, "seed": 0}
+    found = fit(free, table, observed=["y"], **asked)
+    assert found.values == pytest.approx({"a": 3.0, "f": 4.2})
+
+
 def test_fixed_parameters_stay_and_have_no_error():
     found = fit(LINE, {"x": X, "y": Y}, observed=["y"], fix={"b": 0.5})
     assert found.values["b"] == 0.5
@@ -307,6 +342,16 @@ def test_predictions_have_the_errors_of_the_closed_form(weights):
     np.testing.assert_allclose(found.predicted["prediction_error"], both, rtol=1e-7)
 
 
+def test_a_file_is_a_table(tmp_path):
+    path = tmp_path / "d.csv"
+    lines = [f"{x},{y},{'pq'[k % 2]}" for k, (x, y) in enumerate(zip(X, Y, strict=True))]
+    path.write_text("\n".join(["x,y,g", *lines]))
+    found = fit(LINE, path, observed=["y"])
+    assert found.estimates == fit(LINE, {"x": X, "y": Y}, observed=["y"]).estimates
+    groups = fit(LINE, str(path), observed=["y"], by="g").groups
+    assert [(g.key, g.found.records) for g in groups] == [("p", 4), ("q", 4)]
+
+
 def test_groups_are_fitted_each_by_itself():
     table = {"x": np.tile(X, 2), "y": np.r_[Y, 3 * Y], "g": ["p"] * 8 + ["q"] * 8}
     found = fit(LINE, table, observed=["y"], by="g")
@@ -320,7 +365,6 @@ def test_groups_are_fitted_each_by_itself():
 
 def covered(count, noise, asked, extra=lambda rng: {}):
     """How many of so many simulated fits have the true k in their interval."""
-    from gradcli.questions.asked.request import Options
     from gradcli.questions.fitting.asked import Asked
     from gradcli.questions.fitting.fit import Fit
     from gradcli.questions.fitting.tables import opened
@@ -378,3 +422,17 @@ def test_intervals_cover_the_truth_as_often_as_they_say(kind, count):
     # within four of its own errors of the binomial; Huber's sandwich is asymptotic
     allowed = 4 * math.sqrt(0.95 * 0.05 / count) + (0.02 if kind == "robust" else 0.0)
     assert abs(hits / count - 0.95) < allowed, hits
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("loss", ["huber", "soft-l1"])
+def test_robust_errors_are_the_spread_of_simulated_estimates(loss):
+    rng, t = np.random.default_rng(3), np.linspace(0, 5, 80)
+    found = []
+    for _ in range(2000):
+        y = 2 * np.exp(-0.5 * t) + 0.1 * rng.standard_t(3, 80)
+        asked = {"observed": ["y"], "loss": loss, "loss_scale": 0.15}
+        one = fit(DECAY, {"t": t, "y": y}, **asked, options=Options(compile="always"))
+        found.append((one.values["k"], one.error["k"]))
+    values, wanted = np.array(found).T
+    assert np.mean(wanted) == pytest.approx(np.std(values), rel=0.05)

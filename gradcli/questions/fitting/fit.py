@@ -88,7 +88,10 @@ class Fit:
         values = begun(self._program, self._ops, roles, self._given, asked, data, self._options)
         layout = Layout({name: np.shape(values[name]) for name in roles.estimated})
         start = layout.joined(values).astype(np.float64)
-        bounds = limits(self._ops, layout, asked.bounds)
+        moved = {n: ends for n, ends in asked.bounds.items() if n not in roles.held}
+        bounds = limits(self._ops, layout, moved)
+        if roles.missing:
+            start = np.clip(start, *bounds)
         self._inside(layout, start, *bounds)
         held = {name: values[name] for name in roles.held}
         columns = {name: data.columns[name] for name in roles.data}

@@ -1,13 +1,16 @@
-"""Tables of arrays as the data of a fit."""
+"""Tables of Python as the data of a fit."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gradcli.engine.values.data import np
 from gradcli.errors import Diagnostic, InputError
-from gradcli.formats.readers.whole_table import Whole
+from gradcli.formats.readers.rows import open_rows
+from gradcli.formats.readers.whole_table import Whole, read_whole
+from gradcli.formats.texts.dialect import USUAL
 from gradcli.questions.fitting.asked import Table
 from gradcli.questions.table import columns_of
 
@@ -42,9 +45,24 @@ class _Arrays:
         return Whole(self.name, found, texts, np.arange(count), [])
 
 
+class _File:
+    """A table in a file."""
+
+    def __init__(self, path: str) -> None:
+        self._rows = open_rows(path, None, USUAL)
+        self.name = path
+        self.names: Sequence[str] = self._rows.names
+
+    def read(self, names: Sequence[str], titles: Sequence[str]) -> Whole:
+        """The records with these columns. Errors as of `read_whole`."""
+        return read_whole(self._rows, names, titles, skips=False)
+
+
 def opened(table: Any) -> Table:
     """The data of a fit from a table of any kind that `Program.rows` takes."""
     if hasattr(table, "names") and hasattr(table, "read"):
         found: Table = table
         return found
+    if isinstance(table, (str, os.PathLike)):
+        return _File(os.fspath(table))
     return _Arrays(columns_of(table))

@@ -289,7 +289,7 @@ SAMPLES_OF_NUMBERS = {
     *("polynomial", "two_bodies", "two_paths"),
 }
 SAMPLES_THAT_TRAIN = {"linear"}
-SAMPLES_OF_SHORT_VECTORS = {"cooling", "exponential_fit", "logistic", "rosenbrock"}
+SAMPLES_OF_SHORT_VECTORS = {"cooling", "decay", "exponential_fit", "logistic", "rosenbrock"}
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda path: path.stem)

@@ -11,6 +11,7 @@ from typing import Any
 from gradcli.engine.compile.result_type import result_type, result_types, type_along
 from gradcli.engine.compile.typed import (
     DTYPES,
+    TYPES,
     Do,
     DoSeveral,
     Instruction,
@@ -56,6 +57,7 @@ class Builder:
         self._first = first
         self._next = first
         self._open: list[list[Instruction]] = []
+        self._of_floats: dict[str, str] = {}  # the types of ops on floats
 
     def value(self, type: str) -> Value:
         """Return a new value for an instruction to define."""
@@ -96,6 +98,8 @@ class Builder:
         """Emit an op on numbers and symbols."""
         if op.value.body is not None:
             return op.value.body(*args, **params)
+        if not params and op.value.number is not None and _are_floats(args):
+            return self._on_floats(op, args)
         if any(map(_goes_along, args)):
             return self._along_directions(op, args, params)
         if any(map(is_whole, args)):
@@ -109,13 +113,27 @@ class Builder:
             return ops.copied(args[0])  # a node of its own if the op folds
         if op.value.number is None:
             return self.on_arrays(op, args, params)
-        dtype = op.statics.dtype(*args, **params) if callable(op.statics.dtype) else None
-        if dtype not in _TYPES:
-            raise NotCompilable(f"the type of `{op.name}` depends on its values", self.span)
-        target = self.value(_TYPES[dtype])
+        target = self.value(self._number_type(op, args, params))
         self._noted(target, args)
         self.add(Do(self.span, target, op.name, tuple(map(argument, args)), tuple(params.items())))
         return Symbol(target, self)
+
+    def _on_floats(self, op: Op, args: Sequence[Any]) -> Symbol:
+        """Emit an op on floats, without parameters."""
+        type_ = self._of_floats.get(op.name)
+        if type_ is None:
+            type_ = self._of_floats[op.name] = self._number_type(op, args, {})
+        target = self.value(type_)
+        self._noted(target, args)
+        self.add(Do(self.span, target, op.name, tuple([argument(a) for a in args]), ()))
+        return Symbol(target, self)
+
+    def _number_type(self, op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> str:
+        """Return the type of an op's value on numbers."""
+        dtype = op.statics.dtype(*args, **params) if callable(op.statics.dtype) else None
+        if dtype not in _TYPES:
+            raise NotCompilable(f"the type of `{op.name}` depends on its values", self.span)
+        return _TYPES[dtype]
 
     def on_arrays(self, op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
         """Emit an op on arrays and numbers."""
@@ -158,8 +176,9 @@ class Builder:
 
     def _noted(self, target: Value, args: Sequence[Any]) -> bool:
         """Record the target as plain data if all arguments are. True if they are."""
-        if any(isinstance(x, Symbol) and not self._is_plain(x) for x in args):
-            return False
+        for x in args:
+            if isinstance(x, Symbol) and not self._is_plain(x):
+                return False
         self.plain.add(target.number)
         return True
 
@@ -305,6 +324,11 @@ class Symbol(Carrier):
 def is_whole(x: Any) -> bool:
     """True for an array, known or unknown."""
     return is_array(x.type) if isinstance(x, Symbol) else _is_data(x)
+
+
+def _are_floats(args: Sequence[Any]) -> bool:
+    """True if all arguments are single floats, known or unknown."""
+    return all((x.type if isinstance(x, Symbol) else TYPES.get(type(x))) == "float" for x in args)
 
 
 def _goes_along(x: Any) -> bool:

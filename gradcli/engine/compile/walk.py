@@ -14,6 +14,8 @@ from gradcli.engine.compile.typed import (
     Leave,
     Loop,
     Operand,
+    Placed,
+    PlacedSeveral,
     Pop,
     Program,
     Push,
@@ -37,6 +39,15 @@ def defined(i: Instruction) -> tuple[Value, ...]:
     return ()
 
 
+_STRAIGHT = frozenset({Do, Placed, DoSeveral, PlacedSeveral, Leave, Ruled, Tell})
+_AROUND = (If, Loop)
+
+
+def is_straight(program: Program) -> bool:
+    """True if each instruction of a program runs once, in order, and none uses a stack."""
+    return _STRAIGHT.issuperset(map(type, program.block.body))
+
+
 def blocks(i: Instruction) -> tuple[Block, ...]:
     """Return the blocks of an instruction."""
     match i:
@@ -51,8 +62,9 @@ def instructions(body: Sequence[Instruction]) -> Iterator[Instruction]:
     """Yield each instruction of a block, each followed by those of its inner blocks."""
     for i in body:
         yield i
-        for block in blocks(i):
-            yield from instructions(block.body)
+        if isinstance(i, _AROUND):  # few are
+            for block in blocks(i):
+                yield from instructions(block.body)
 
 
 def renamed(i: Instruction) -> Iterator[tuple[Operand, Value]]:
@@ -102,8 +114,9 @@ def read(block: Block) -> Iterator[Value]:
         for x in operands_of(i):
             if isinstance(x, Value):
                 yield x
-        for inner in blocks(i):
-            yield from (x for x in inner.results if isinstance(x, Value))
+        if isinstance(i, _AROUND):
+            for inner in blocks(i):
+                yield from (x for x in inner.results if isinstance(x, Value))
     yield from (x for x in block.results if isinstance(x, Value))
 
 

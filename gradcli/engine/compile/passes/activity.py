@@ -50,8 +50,17 @@ class Flow:
     def __init__(self, program: Program) -> None:
         self._behind: dict[Place, list[Place]] = {}
         self._before: dict[Place, list[Place]] = {}
+        differentiable: dict[str, bool] = {}  # by op
+        edges: Iterable[tuple[Place, Place]]
         for i in instructions(program.block.body):
-            for source, target in _edges(i):
+            if isinstance(i, Do):  # most are
+                smooth = differentiable.get(i.op)
+                if smooth is None:
+                    smooth = differentiable[i.op] = ops[i.op].differentiable
+                edges = _of_do(i) if smooth else ()
+            else:
+                edges = _edges(i)
+            for source, target in edges:
                 self._behind.setdefault(source, []).append(target)
                 self._before.setdefault(target, []).append(source)
 
@@ -86,13 +95,17 @@ def _reached(edges: Mapping[Place, Sequence[Place]], start: Sequence[Place]) -> 
     return Activity(found)
 
 
+def _of_do(i: Do) -> list[tuple[Place, Place]]:
+    """The dependences of the result of a differentiable op on its arguments."""
+    to = i.target
+    if not is_floating(to.type):
+        return []
+    return [(a.number, to.number) for a in i.args if type(a) is Value and is_floating(a.type)]
+
+
 def _edges(i: Instruction) -> Iterator[tuple[Place, Place]]:
-    """Yield each dependence of an instruction as a pair: source, target."""
+    """Yield each dependence of an instruction but a `Do` as a pair: source, target."""
     match i:
-        case Do():
-            if ops[i.op].differentiable:
-                for a in i.args:
-                    yield from _edge(a, i.target)
         case DoSeveral() if not ops[i.op].differentiable:
             return
         case DoSeveral() | Ruled():

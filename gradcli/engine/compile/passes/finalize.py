@@ -45,15 +45,19 @@ def final(program: Program, seeds: Sequence[float | None]) -> Program:
     return Program(inputs, _unasked(found.block), found.texts)
 
 
+_SAME = frozenset({ops.detached.name, ops.copied.name})
+"""Ops that return their argument unchanged, unless it is of another type."""
+
+
 class _Simple(Simple):
     def instruction(self, i: Instruction) -> Sequence[Instruction]:
         match i:
+            case Do(op=op, args=(Value() as same,)) if op in _SAME and i.target.type == same.type:
+                self.note(i.target, self._operand(same))
+                return ()
             case Ruled():
                 for target, x in zip(i.targets, i.values, strict=True):
                     self.note(target, x)
-                return ()
-            case Do(args=(Value() as x,)) if _is_same(i, x):
-                self.note(i.target, self._operand(x))
                 return ()
         return super().instruction(i)
 
@@ -67,23 +71,20 @@ class _Simple(Simple):
                     self.note(i.target, other)
 
 
-def _is_same(i: Do, x: Value) -> bool:
-    """True if an op returns its argument unchanged."""
-    return ops[i.op] in (ops.detached, ops.copied) and i.target.type == x.type
-
-
 def _unasked(block: Block) -> Block:
     """Return the block without the checks of its results for nan."""
-    reads = Counter(v.number for v in read(block))
     results = {x.number for x in block.results if isinstance(x, Value)}
     left = {i.when.number for i in block.body if isinstance(i, Leave) and isinstance(i.when, Value)}
     asked = set()
     for i in block.body:
-        match i:
-            case Do(target=Value(number=test), op=op, args=(Value(number=number),)):
-                alone = test in left and reads[test] == 1
-                if op == ops.isnan.name and number in results and alone:
-                    asked.add(test)
+        if isinstance(i, Do) and i.target.number in left and i.op == ops.isnan.name:
+            (of,) = i.args
+            if isinstance(of, Value) and of.number in results:
+                asked.add(i.target.number)
+    if not asked:
+        return block
+    reads = Counter([v.number for v in read(block) if v.number in asked])
+    asked = {test for test in asked if reads[test] == 1}
 
     def stays(i: Instruction) -> bool:
         match i:

@@ -23,7 +23,7 @@ from gradcli.engine.compile.typed import (
     Ruled,
     Value,
 )
-from gradcli.engine.compile.walk import Copier, Fresh, defined, with_loops
+from gradcli.engine.compile.walk import Copier, Fresh, defined, is_straight, with_loops
 from gradcli.engine.ops.catalog import ops
 
 
@@ -35,6 +35,8 @@ def peeled(program: Program, wrt: Sequence[Value], results: Sequence[Operand]) -
         wrt: The values to differentiate by.
         results: The differentiated values.
     """
+    if is_straight(program):
+        return program
     flow = Flow(program)
     shared = _Uses(program, flow.moving(wrt) & flow.leading(results), results).shared
     if not shared:

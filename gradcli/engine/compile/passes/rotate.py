@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gradcli.engine.compile.typed import Block, Do, If, Instruction, Loop, Operand, Program, Value
-from gradcli.engine.compile.walk import Copier, Fresh, defined, read, with_loops
+from gradcli.engine.compile.walk import Copier, Fresh, defined, is_straight, read, with_loops
 from gradcli.engine.ops.catalog import ops
 
 
@@ -17,6 +17,8 @@ def rotated(program: Program) -> Program:
     """Rotate each loop that tests first: the first test stands before the loop, and each turn ends
     with the test of the next.
     """
+    if is_straight(program):
+        return program
     fresh = Fresh(program)
     return with_loops(program, lambda i: _rotated(i, fresh) if _tests_first(i) else (i,))
 

@@ -27,7 +27,14 @@ from gradcli.engine.compile.typed import (
     Value,
     nothing,
 )
-from gradcli.engine.compile.walk import blocks, defined, instructions, operands_of, rewritten
+from gradcli.engine.compile.walk import (
+    blocks,
+    defined,
+    instructions,
+    is_straight,
+    operands_of,
+    rewritten,
+)
 from gradcli.engine.ops.catalog import ops
 from gradcli.errors import GradError
 
@@ -44,7 +51,8 @@ def tidy(program: Program, first: int) -> Program:
 
 class Simple:
     """Replaces known values by constants or other values. It walks the program until a walk finds
-    nothing new, because each walk uses the findings of the one before.
+    nothing new, because each walk uses the findings of the one before. Without loops and stacks one
+    walk finds all: each value is defined before it is read.
     """
 
     def __init__(self, known: Mapping[int, Operand]) -> None:
@@ -55,12 +63,14 @@ class Simple:
         """Return the program after the last walk."""
         while True:
             self.changed = False
+            once = is_straight(program)
+            if not once:
+                self._stacks(program)
             program = self._program(program)
-            if not self.changed:
+            if once or not self.changed:
                 return program
 
     def _program(self, program: Program) -> Program:
-        self._stacks(program)
         return Program(program.inputs, self._block(program.block), program.texts)
 
     def note(self, value: Value, x: Operand) -> None:
@@ -87,11 +97,16 @@ class Simple:
         """Return the instructions that replace an instruction."""
         match i:
             case Do():
-                if i.target.number in self.known:
+                known, number = self.known, i.target.number
+                if number in known:
                     return ()
-                args = tuple([None if a is None else self._operand(a) for a in i.args])
+                args = i.args
+                if any(type(a) is Value and a.number in known for a in args):
+                    args = tuple([None if a is None else self._operand(a) for a in args])
                 self.evaluated(i, args)
-                return (type(i)(i.span, i.target, i.op, args, i.params),)
+                if number in known:
+                    return ()
+                return (i if args is i.args else type(i)(i.span, i.target, i.op, args, i.params),)
             case If():
                 return self._branch(i)
             case Loop():
@@ -111,9 +126,9 @@ class Simple:
                 self.note(i.target, b)  # type: ignore[arg-type]  # it takes two
             elif b is nothing:
                 self.note(i.target, a)  # type: ignore[arg-type]
-        elif i.op == ops.passed.name:
-            return  # a product with an element that is 1.0 is a node; with the number it is not
-        elif not any(isinstance(a, Value) for a in args):
+        elif any(type(a) is Value for a in args):
+            return
+        elif i.op != ops.passed.name:  # a product with the number 1.0 would be no node
             number = ops[i.op].value.number
             found: Any = None
             if number is not None:
@@ -194,7 +209,7 @@ class _Needed:
     def __init__(self, program: Program, first: int) -> None:
         self._program = program
         self._first = first
-        self._reads: dict[int, list[Operand | None]] = {}
+        self._reads: dict[int, Sequence[Operand | None]] = {}
         self._pushed: dict[tuple[int, int], list[Operand]] = {}
         self._popped: dict[int, tuple[int, int]] = {}
         self._places: set[tuple[int, int]] = set()
@@ -214,9 +229,15 @@ class _Needed:
     def _collect(self, block: Block, around: tuple[Operand, ...]) -> None:
         """Record the operands of each value and the tests on which it depends."""
         for i in block.body:
+            if isinstance(i, Do):  # most are
+                number = i.target.number
+                self._reads[number] = [*i.args, *around] if around else i.args
+                if number < self._first:
+                    self._waiting.append(i.target)
+                continue
             inside = around
             match i:
-                case Do() | DoSeveral() | Ruled():
+                case DoSeveral() | Ruled():
                     for t in defined(i):
                         self._reads[t.number] = [*operands_of(i), *around]
                         if t.number < self._first and not isinstance(i, Ruled):
@@ -268,7 +289,9 @@ class _Needed:
 
     def _kept(self, i: Instruction) -> Instruction | None:
         match i:
-            case Do() | DoSeveral() | Ruled():
+            case Do():
+                return i if i.target.number in self._values else None
+            case DoSeveral() | Ruled():
                 return i if any(map(self._has, defined(i))) else None
             case If():
                 places = [k for k, t in enumerate(i.targets) if self._has(t)]

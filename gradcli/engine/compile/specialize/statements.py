@@ -119,6 +119,8 @@ class Statements:
             frame.block = self._trace.innermost
             flow: Any = NEXT
             match i:
+                case ir.Operator() | ir.Apply():  # most are
+                    self._split(i, frame)
                 case ir.Branch():
                     flow, is_at_end = self._branch(i, body, index, frame)
                     if is_at_end:
@@ -318,6 +320,8 @@ class Statements:
 
     def _step(self, i: ir.Instruction, frame: Frame) -> None:
         match i:
+            case ir.Operator() | ir.Apply() | ir.Copy():  # most are
+                self._store(i.target, self._value(i, frame), frame)
             case ir.Assert():
                 test = self.truth(i.test, frame)
                 self._trace.leave(self._operators.negation(test), "an assertion is false")
@@ -375,6 +379,8 @@ class Statements:
 
     def _seen(self, value: Any) -> None:
         """Record the time at which the lists in a value came into being."""
+        if isinstance(value, Symbol):  # most are
+            return
         pending, count = [value], 0
         while pending:
             one = pending.pop()
@@ -389,15 +395,15 @@ class Statements:
     def _value(self, i: ir.Instruction, frame: Frame) -> Any:
         """The value of an instruction's target."""
         match i:
-            case ir.Copy():
-                return self.read(i.value, frame)
             case ir.Operator():
                 return self._operated(i.operator, [self.read(a, frame) for a in i.args])
-            case ir.Augment():
-                return self._augmented(i, frame)
             case ir.Apply():
                 named = {name: self.read(a, frame) for name, a in i.arguments}
                 return self._calls.apply(ops[i.op], named, i.arguments)
+            case ir.Copy():
+                return self.read(i.value, frame)
+            case ir.Augment():
+                return self._augmented(i, frame)
             case ir.Inplace():
                 return self._inplace(i, frame)
             case ir.CallBuiltin():
@@ -613,13 +619,13 @@ class Statements:
     def read(self, operand: ir.Operand | None, frame: Frame) -> Any:
         """The value of an operand."""
         match operand:
+            case ir.Slot():
+                return self._slot(operand.index, frame)
             case ir.Const():
                 return operand.value
             case ir.Builtin():
                 value = ops[operand.name].constant
                 return operand if value is REQUIRED else value
-            case ir.Slot():
-                return self._slot(operand.index, frame)
             case ir.Imported():
                 raise self._trace.refused(f"`{operand.path}` has no meaning in a compiled program")
         return None
@@ -628,7 +634,10 @@ class Statements:
         return frame.holder(slot).slots.get(slot, MISSING)
 
     def _slot(self, slot: int, frame: Frame) -> Any:
-        holder, value = frame.holder(slot), self._held(slot, frame)
+        holder = frame.holder(slot)
+        value = holder.slots.get(slot, MISSING)
+        if isinstance(value, Symbol):  # most are
+            return value
         if isinstance(value, Maybe):
             missing = self._operators.negation(value.assigned)
             self._trace.leave(missing, f"{self.name(slot)} may have no value")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from gradcli.engine.compile.llvm.emit import state
 from gradcli.engine.compile.llvm.emit.definitions import Call
-from gradcli.engine.compile.llvm.emit.primitives import Primitives
+from gradcli.engine.compile.llvm.emit.primitives import BOTH_PLACES, Primitives
 from gradcli.engine.compile.llvm.emit.writer import RARE, Number, Writer, constant, llvm_type
 from gradcli.engine.compile.passes.together import shared
 from gradcli.engine.compile.typed import (
@@ -67,6 +67,8 @@ class Body:
         w = self.w
         self._shared = shared(program)
         w.do("%left = alloca i64")
+        for place in BOTH_PLACES if self._shared else ():
+            w.do(f"{place} = alloca double")
         for k in self.stacks.values():
             w.do(f"%top{k} = alloca ptr")
             w.do(f"store ptr {self.load('ptr', state.of_stack(k, state.BASE))}, ptr %top{k}")

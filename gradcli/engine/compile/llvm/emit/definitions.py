@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
 from typing import Any
 
-from gradcli.engine.compile.llvm.emit.libm import address_of_both
 from gradcli.engine.compile.llvm.emit.scalars import definition
-from gradcli.engine.compile.llvm.emit.writer import Definition, Number, Writer
+from gradcli.engine.compile.llvm.emit.writer import (
+    Definition,
+    Number,
+    Steps,
+    constant,
+)
 from gradcli.engine.compile.scalar.errors import Untranslatable
 from gradcli.engine.compile.scalar.form import Branch
 from gradcli.engine.compile.scalar.forms import Forms, Unknown
 from gradcli.record import Record
 
-PAIR = "{double, double}"
-"""LLVM's type of two floats."""
 _MOST = 1 << 12  # functions that are kept
 
 
@@ -27,13 +28,15 @@ class Defined(Record):
         pieces: the names of the piecewise functions that it calls, directly or indirectly.
         bails: True if it may bail out.
         is_plain: True if it neither bails out nor branches.
+        steps: its instructions in place of a call, if it is plain and small.
     """
 
-    __slots__ = ("definition", "pieces", "bails", "is_plain")
+    __slots__ = ("definition", "pieces", "bails", "is_plain", "steps")
     definition: Definition
     pieces: tuple[str, ...]
     bails: bool
     is_plain: bool
+    steps: Steps | None
 
 
 _FORMS = Forms()
@@ -58,11 +61,23 @@ class Call(Record):
         return [a.type for a in self.args if isinstance(a, Number)]
 
     @property
+    def of_types(self) -> Any:
+        """The function, the kinds of its arguments and the value's type."""
+        types = tuple([a.type if type(a) is Number else _kind(a) for a in self.args])
+        params = repr(sorted(self.params.items())) if self.params else ""
+        return self.function, types, params, self.type
+
+    @property
     def key(self) -> Any:
         """The cache key: the function, the types of numbers, constants and the value's type."""
         signature = tuple(a.type if isinstance(a, Number) else repr(a) for a in self.args)
         params = repr(sorted(self.params.items())) if self.params else ""
         return self.function, signature, params, self.type
+
+
+def _kind(a: Any) -> Any:
+    """The type of a constant. One that LLVM's numbers do not hold is a kind of its own."""
+    return type(a) if a is None or constant(a) is not None else a
 
 
 def defined(call: Call) -> Defined | None:
@@ -85,27 +100,6 @@ def piece(name: str) -> Definition:
     return found
 
 
-@cache
-def both(first: str, second: str) -> Definition | None:
-    """The definition of a function that returns the values of two functions of a float that the C
-    library computes in one call, a pair of `BOTH`; None if it has no such call.
-    """
-    address = address_of_both(first, second)
-    if address is None:
-        return None
-    w = Writer("")
-    places = [w.put("alloca double"), w.put("alloca double")]
-    said = "".join(f", ptr {place}" for place in places)
-    outside = f"inttoptr (i64 {address} to ptr)"
-    w.do(f"call void {outside}(double %a0{said}) nounwind willreturn memory(argmem: write)")
-    pair = "zeroinitializer"
-    for k, place in enumerate(places):
-        x = w.put(f"load double, ptr {place}")
-        pair = w.put(f"insertvalue {PAIR} {pair}, double {x}, {k}")
-    w.do(f"ret {PAIR} {pair}")
-    return Definition(PAIR, "double %a0", (*w.lines, "}"), True)
-
-
 def _made(call: Call) -> Defined | None:
     given = [Unknown(a.type) if isinstance(a, Number) else a for a in call.args]
     try:
@@ -117,4 +111,5 @@ def _made(call: Call) -> Defined | None:
     except Untranslatable:
         return None
     branches = any(isinstance(block.end, Branch) for block in form.blocks)
-    return Defined(text, pieces, form.bails, not branches and not form.bails)
+    is_plain = not branches and not form.bails
+    return Defined(text, pieces, form.bails, is_plain, text.steps if is_plain else None)

@@ -7,10 +7,17 @@ from _thread import get_ident
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from gradcli.engine.compile.llvm.emit.definitions import PAIR, Call, both, defined, piece
-from gradcli.engine.compile.llvm.emit.libm import BOTH, address_of
+from gradcli.engine.compile.llvm.emit.definitions import Call, defined, piece
+from gradcli.engine.compile.llvm.emit.libm import BOTH, address_of, address_of_both
 from gradcli.engine.compile.llvm.emit.scalars import name_of
-from gradcli.engine.compile.llvm.emit.writer import TYPES, Definition, Number, Writer, constant
+from gradcli.engine.compile.llvm.emit.writer import (
+    TYPES,
+    Definition,
+    Number,
+    Steps,
+    Writer,
+    constant,
+)
 from gradcli.engine.compile.scalar.errors import Untranslatable
 from gradcli.engine.compile.typed import NotCompilable
 from gradcli.engine.ops.catalog import ops
@@ -25,6 +32,10 @@ _NO_BOOL = 2
 that no op returns. If one did, the code would only bail out without need.
 """
 
+BOTH_PLACES = ("%both0", "%both1")
+"""The variables of a function in which a call stores the values of two functions."""
+
+_STORES = "nounwind willreturn memory(argmem: write)"
 _CLASSES = {"float": float, "int": int, "bool": bool}
 _IN_C: dict[str, Any] = {
     "float": ctypes.c_double,
@@ -51,10 +62,14 @@ class Primitives:
         self.kept: list[Any] = []
         self.raised: dict[int, BaseException] = {}
         self._known: dict[Any, _Primitive] = {}
+        self._plain: dict[Any, _InPlace] = {}
         self._names: dict[Definition, str] = {}
 
     def write(self, w: Writer, call: Call) -> Number:
         """Emit a call of a function and return its value."""
+        plain = self._plain.get(call.of_types)
+        if plain is not None:
+            return plain.call(w, call.args)
         if not call.types:
             return _constant(w, call)
         key = call.key
@@ -64,15 +79,19 @@ class Primitives:
         return known.call(w, call.args)
 
     def write_both(self, w: Writer, functions: Sequence[str], x: Number) -> list[Number] | None:
-        """Emit two functions of a float, by name, as one call; None if the C library has none."""
+        """Emit two functions of a float, by name, as one call, which stores the values in
+        `BOTH_PLACES`, variables of the function that is written; None if the C library has no such
+        call.
+        """
         swapped = tuple(functions) not in BOTH
         first, second = functions[::-1] if swapped else functions
-        found = both(first, second)
-        if found is None:
+        address = address_of_both(first, second)
+        if address is None:
             return None
-        name = self._name(found, f"@{first}_{second}")
-        pair = w.put(f"call {PAIR} {name}(double {x.text})")
-        made = [w.number("float", f"extractvalue {PAIR} {pair}, {k}") for k in range(2)]
+        said = "".join(f", ptr {place}" for place in BOTH_PLACES)
+        outside = f"inttoptr (i64 {address} to ptr)"
+        w.do(f"call void {outside}(double {x.text}{said}) {_STORES}")
+        made = [w.number("float", f"load double, ptr {place}") for place in BOTH_PLACES]
         return made[::-1] if swapped else made
 
     def _make(self, call: Call) -> _Primitive:
@@ -88,6 +107,11 @@ class Primitives:
             return self._in_python(call)
         for name in found.pieces:
             self._name(piece(name), name_of(name), "")
+        if found.steps is not None:
+            made = _InPlace(found.steps, type, takes_constants)
+            if takes_constants:
+                self._plain[call.of_types] = made
+            return made
         name = self._name(found.definition, f"@p{len(self._names)}")
         return _Written(name, type, found.bails, takes_constants)
 
@@ -192,6 +216,26 @@ class _Written(_Primitive):
         if self.bails:
             return w.called(self.name, self.type, said)
         return w.number(self.type, f"call {TYPES[self.type]} {self.name}({', '.join(said)})")
+
+
+class _InPlace(_Primitive):
+    """Instructions in place of a call."""
+
+    def __init__(self, steps: Steps, type: str, takes_constants: bool) -> None:
+        self._steps = steps
+        self._type = type
+        self._takes_constants = takes_constants
+
+    def call(self, w: Writer, args: Sequence[Number | float | None]) -> Number:
+        steps = self._steps
+        numbers = args
+        if self._takes_constants:
+            numbers = [a if isinstance(a, Number) else constant(a) or a for a in args]
+        texts = [a.text for a in numbers if isinstance(a, Number)]
+        texts += [w.name() for _ in range(steps.names)]
+        if steps.text:
+            w.lines.append(steps.text.format(*texts))
+        return Number(steps.result.format(*texts), self._type)
 
 
 class _Called(_Primitive):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -174,6 +175,23 @@ class Writer:
         return Definition(given, takes, (*self.lines, "}"), inline)
 
 
+class Steps:
+    """The instructions of a function without branches, to write in place of a call.
+
+    Fields:
+        text: the instructions, with places for the arguments and then for the names of the results.
+        names: the number of the names.
+        result: the value, with the same places.
+    """
+
+    __slots__ = ("names", "result", "text")
+
+    def __init__(self, text: str, names: int, result: str) -> None:
+        self.text = text
+        self.names = names
+        self.result = result
+
+
 class Definition:
     """A function that a module may define under any name; a small one is inlined at its calls."""
 
@@ -191,6 +209,30 @@ class Definition:
             attributes = "alwaysinline" if self._inline else "noinline"
         head = f"define internal {self._given} {name}({self._takes}) nounwind {attributes}"
         return [f"{head} {{", "entry:", *self._lines]
+
+    @property
+    def steps(self) -> Steps | None:
+        """Its instructions, if it is small and each runs once, in order; else None."""
+        *body, last, _ = self._lines
+        lines = [line for line in body if not _JOINT.fullmatch(line)]
+        names = [made[1] for line in lines if (made := _MADE.match(line))]
+        if not self._inline or len(names) < len(lines) or any(" phi " in line for line in lines):
+            return None
+        takes = self._takes.count("%")
+        places = {name: f"{{{takes + k}}}" for k, name in enumerate(names)}
+        places |= {f"%a{k}": f"{{{k}}}" for k in range(takes)}
+
+        def with_places(text: str) -> str:
+            text = text.replace("{", "{{").replace("}", "}}")
+            return _NAME.sub(lambda found: places.get(found[0], found[0]), text)
+
+        result = last.removeprefix(f"  ret {self._given} ")
+        return Steps(with_places("\n".join(lines)), len(names), with_places(result))
+
+
+_JOINT = re.compile(r"  br label %s\d+|s\d+:")
+_MADE = re.compile(r"  (%t\d+) = ")
+_NAME = re.compile(r"%[at]\d+")
 
 
 def constant(x: Any) -> Number | None:

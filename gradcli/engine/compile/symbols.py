@@ -183,9 +183,10 @@ class Builder:
         return True
 
     def _is_plain(self, x: Symbol) -> bool:
-        if x.recorded or not isinstance(x.value, Value):
+        value = None if x.recorded else x.value
+        if not isinstance(value, Value):
             return False
-        number = x.value.number
+        number = value.number
         return number in self.plain or (number < self._first and not is_array(x.type))
 
     def cut(self, number: Any) -> Any:
@@ -267,10 +268,12 @@ class Symbol(Carrier):
 
     @property
     def is_number(self) -> bool:
-        return not is_array(self.type)
+        return self.type in DTYPES
 
     @property
     def shape(self) -> tuple[int, ...]:
+        if self.type in DTYPES:
+            return ()
         _, shape = dtype_and_shape(self.type)
         return shape[1:] if directions(self.type) else shape
 
@@ -280,7 +283,8 @@ class Symbol(Carrier):
 
     @property
     def dtype(self) -> str:
-        return dtype_and_shape(self.type)[0]
+        type_ = self.type
+        return DTYPES[type_] if type_ in DTYPES else dtype_and_shape(type_)[0]
 
     @property
     def in_order(self) -> bool:

@@ -82,16 +82,22 @@ def renamed(i: Instruction) -> Iterator[tuple[Operand, Value]]:
 
 def has_arrays(program: Program) -> bool:
     """True if a value of a program is an array, or comes from an op that works on arrays alone."""
-    return any(is_array(v.type) for v in values(program)) or any(
-        isinstance(i, Do) and ops[i.op].value.number is None
-        for i in instructions(program.block.body)
-    )
+    on_numbers: set[str] = set()  # ops
+    for i in instructions(program.block.body):
+        if isinstance(i, Do) and i.op not in on_numbers:
+            if ops[i.op].value.number is None:
+                return True
+            on_numbers.add(i.op)
+    return any(is_array(v.type) for v in values(program))
 
 
 def values(program: Program) -> Iterator[Value]:
     """Yield all values that a program defines."""
     yield from program.inputs
     for i in instructions(program.block.body):
+        if isinstance(i, Do):  # most are
+            yield i.target
+            continue
         yield from defined(i)
         if isinstance(i, Loop):
             yield from i.params

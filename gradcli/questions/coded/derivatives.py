@@ -251,10 +251,10 @@ def _with_points(made: Specialized, points: Sequence[Value]) -> tuple[Program, S
     another question, become inputs, so that nothing folds them.
     """
     body: list[Instruction] = []
-    program, known = made.program, [*points, *made.points.values()]
+    program, known = made.program, {v.number for v in (*points, *made.points.values())}
     inputs, constants = [*program.inputs], []
     for i in program.block.body:
-        if isinstance(i, Do) and i.target in known and isinstance(i.args[0], float):
+        if isinstance(i, Do) and i.target.number in known and isinstance(i.args[0], float):
             inputs.append(i.target)
             constants.append(i.args[0])
         else:
@@ -297,17 +297,19 @@ def _hold_rules(program: Program, points: Sequence[Value]) -> None:
     """Hold rules to give a derivative for all that moves: what they say nothing of does not count
     as unused.
     """
+    ruled = [i for i in instructions(program.block.body) if isinstance(i, Ruled)]
+    if not ruled:
+        return
     moving = Flow(program).moving(points)
-    for i in instructions(program.block.body):
-        if isinstance(i, Ruled):
-            rule = i.rule
-            still: list[Operand] = []
-            if isinstance(rule.pull, Program):
-                still += [a for k, a in enumerate(i.args) if k not in rule.given]
-            if isinstance(rule.push, Program):
-                still += [t for k, t in enumerate(i.targets) if k not in rule.moved]
-            if any(x in moving for x in still):
-                raise NotCompilable("a rule gives no derivative", i.span)
+    for i in ruled:
+        rule = i.rule
+        still: list[Operand] = []
+        if isinstance(rule.pull, Program):
+            still += [a for k, a in enumerate(i.args) if k not in rule.given]
+        if isinstance(rule.push, Program):
+            still += [t for k, t in enumerate(i.targets) if k not in rule.moved]
+        if any(x in moving for x in still):
+            raise NotCompilable("a rule gives no derivative", i.span)
 
 
 def shaped(numbers: Sequence[Any], shape: tuple[int, ...]) -> Any:

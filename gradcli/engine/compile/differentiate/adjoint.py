@@ -221,9 +221,12 @@ class _Backward:
                     self.pop(i, frame)
 
     def do(self, i: Do, frame: Frame) -> None:
+        taken = self.take(frame, i.target)
+        if not any(taken):
+            return
         read = [self.read(a, frame) for a in i.args]
         out = self.read(i.target, frame)
-        for d, g in enumerate(self.take(frame, i.target)):
+        for d, g in enumerate(taken):
             if g is None:
                 continue
             wanted = [a in self.active[d] for a in i.args]

@@ -55,7 +55,14 @@ class Frame:
 
     def read(self, x: Operand) -> Operand:
         """Return the operand here that holds an operand of the program."""
-        return self.name(x)() if isinstance(x, Value) else x
+        if not isinstance(x, Value):
+            return x
+        found = self.names.get(x.number)
+        return self._here(x) if found is None else found[1]()
+
+    def _here(self, v: Value) -> Operand:
+        """Return the operand here that holds a value which has no other name."""
+        return v
 
     def name(self, v: Value) -> Name:
         """Return the current name of a value."""
@@ -141,6 +148,9 @@ class Inner(Frame):
         self.defines |= {v.number for v in params}
         self.kept: dict[int, tuple[Value, Value]] = {}
         self.stack: int | None = None
+
+    def _here(self, v: Value) -> Operand:
+        return self._own(v) if v.number in self.defines else self.outside.read(v)
 
     def _unnamed(self, v: Value) -> Name:
         return (lambda: self._own(v)) if v.number in self.defines else self.outside.name(v)

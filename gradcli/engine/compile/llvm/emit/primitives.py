@@ -227,11 +227,12 @@ class _InPlace(_Primitive):
         self._takes_constants = takes_constants
 
     def call(self, w: Writer, args: Sequence[Number | float | None]) -> Number:
-        steps = self._steps
-        numbers = args
-        if self._takes_constants:
-            numbers = [a if isinstance(a, Number) else constant(a) or a for a in args]
-        texts = [a.text for a in numbers if isinstance(a, Number)]
+        steps, texts = self._steps, []
+        for a in args:
+            if isinstance(a, Number):
+                texts.append(a.text)
+            elif self._takes_constants and (found := constant(a)) is not None:
+                texts.append(found.text)
         texts += [w.name() for _ in range(steps.names)]
         if steps.text:
             w.lines.append(steps.text.format(*texts))

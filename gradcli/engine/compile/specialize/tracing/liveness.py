@@ -43,6 +43,8 @@ class Liveness:
     def _before(self, i: ir.Instruction, out: Slots, breaks: Slots, continues: Slots) -> Slots:
         """Return the slots live before an instruction."""
         read = _slots(visit.reads(i))
+        if isinstance(i, (ir.Operator, ir.Apply, ir.Copy)):  # most are
+            return out.difference((i.target,)) | read
         match i:
             case ir.Break():
                 return breaks

@@ -242,26 +242,42 @@ def hessian(repeats: int) -> None:
     _print("Hessian by ten parameters of a loop of 1,000 turns", found, "ms", 1e3)
 
 
+STEPS = {
+    "arithmetic": ("y = y + 1.5", "y = y * x"),
+    "with functions": ("y = y + 1.5", "y = sin(y)", "y = y * x", "z = exp(-y)", "y = y + z / 2"),
+}
+"""Statements that programs without loops repeat."""
+
+READY = """
+import sys, time
+start = time.process_time()
+from gradcli.program import load
+taken = []
+for seed in range(7):
+    head, *lines = sys.argv[1].splitlines()
+    program = load("\\n".join([head, f"y = x * 0.{seed + 1}", *lines, "y"]))
+    start = start if not seed else time.process_time()
+    program.compile("x")
+    taken.append(time.process_time() - start)
+print(taken[0], min(taken[1:]))
+"""
+
+
 def ready() -> None:
-    """How long making code takes, in a process of its own."""
-    for count in (10, 100, 1000):
-        lines = [f"y{k + 1} = sin(y{k}) * x + y{k}" for k in range(count // 3)]
-        text = "\n".join(["input x = 0.5", "y0 = x", *lines, f"y{count // 3}"])
-        code = (
-            "import sys, time\nfrom gradcli.program import Options, load\n"
-            f"program = load({text!r})\nprogram.grad(options=Options(compile='never'))\n"
-            "start = time.process_time()\nprogram.grad(options=Options(compile='always'))\n"
-            "print(time.process_time() - start)"
-        )
-        taken = [
-            float(
+    """Processor time of making code: the first in a process, with all imports, and later ones."""
+    for kind, steps in STEPS.items():
+        for count in (5, 100, 1000):
+            lines = "\n".join(["input x: float", *(steps[k % len(steps)] for k in range(count))])
+            taken = [
                 subprocess.run(
-                    [sys.executable, "-c", code], capture_output=True, text=True, check=True
-                ).stdout
+                    [sys.executable, "-c", READY, lines], capture_output=True, text=True, check=True
+                ).stdout.split()
+                for _ in range(3)
+            ]
+            first, later = (min(map(float, column)) * 1e3 for column in zip(*taken, strict=True))
+            print(
+                f"  getting ready, {count} statements, {kind}: {first:.0f} ms, then {later:.1f} ms"
             )
-            for _ in range(3)
-        ]
-        print(f"  getting ready, {count} ops with their adjoint: {min(taken) * 1e3:.0f} ms")
     print()
 
 

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import gc
+import os
 import resource
+import sys
+import tempfile
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import TypeVar
 
 from gradcli.engine.run.code.counting import Counting
@@ -24,6 +28,13 @@ TEXTS = {
     "100,000 statements": "x = 1.5\ny = x\n" + "y = y + x\n" * 100_000,
     "100,000 functions": "".join(f"def f{i}(a): return a\n" for i in range(100_000)),
 }
+CHAIN = ("y = y + 1.5", "y = y * x")
+MIXED = (
+    *("a = sin(b) * c", "b = a * 0.5 + exp(-c)", "c = (a + b) / 3.0", "t = t * a + v"),
+    *("a = log(1.0 + b ** 2)", "b += a", "t = relu(t) - 0.1", "c = t.sum() * b"),
+    *("if a > 0.5:", "    b = b * 2.0", "for k in range(3):", "    c = c * 0.9 + k"),
+)
+CHECKED = {"300,000 statements of a chain": CHAIN, "300,000 mixed statements": MIXED}
 T = TypeVar("T")
 
 
@@ -37,6 +48,23 @@ def main() -> None:
         _stages(Source("benchmark", text), taken)
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         print(f"  {name:30}{''.join(f'{seconds:11.2f}' for seconds in taken)}{peak:11.0f}")
+    print()
+    checks()
+
+
+def checks() -> None:
+    """Whole runs of `gradcli check`: processor time and memory."""
+    head = ("input x: float", "input v: float[4]", "y = x", "a = x", "b = x", "c = x", "t = v * x")
+    with tempfile.TemporaryDirectory() as folder:
+        for name, steps in CHECKED.items():
+            file = Path(folder) / "program.grad"
+            lines = (steps[k % len(steps)] for k in range(300_000))
+            file.write_text("\n".join((*head, *lines, "a + b + c + y + t.sum()")) + "\n", "utf-8")
+            command = [sys.executable, "-m", "gradcli", "check", "--quiet", str(file)]
+            child = os.posix_spawn(sys.executable, command, os.environ)
+            _, _, used = os.wait4(child, 0)
+            seconds, peak = used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
+            print(f"  gradcli check, {name}: {seconds:.1f} s, {peak:.0f} MB")
     print()
 
 

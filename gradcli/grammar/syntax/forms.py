@@ -24,6 +24,7 @@ Drive: TypeAlias = Callable[[Any, list[Token], int], Sequence[Entry]]
 
 _BEFORE = 20  # lines of a form that are parsed one by one: making its code takes as long
 _LONGEST = 60  # tokens of a line that has a form
+_MOST = 2000  # forms whose lines are counted
 _BREAKS = frozenset({"_NEWLINE", "_INDENT", "_DEDENT"})
 
 
@@ -76,6 +77,8 @@ class Forms:
             state: The parser's state before its first token.
             line: Its tokens.
         """
+        if len(line) > _LONGEST:
+            return None
         key = (state, *[token[0] for token in line])
         form = self._forms.get(key)
         if form is None:
@@ -87,8 +90,10 @@ class Forms:
 
     def _is_common(self, key: tuple[Any, ...]) -> bool:
         """True from some number of lines of a form on."""
+        if len(self._met) > _MOST:  # of a text without common forms
+            self._met.clear()
         count = self._met[key] = self._met.get(key, 0) + 1
-        return key[-1] == "_NEWLINE" and len(key) <= _LONGEST and count > _BEFORE
+        return key[-1] == "_NEWLINE" and count > _BEFORE
 
     def _taken_down(self, state: int, line: Sequence[Token]) -> _Form | None:
         """The form of a line, by a parse of texts that stand for its tokens. None if it is not a

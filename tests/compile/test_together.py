@@ -12,7 +12,7 @@ pytest.importorskip("llvmlite", reason="machine code needs the extra `fast`")
 
 from support.checks.validate_typed import faults
 
-from gradcli.engine.compile.llvm.emit import definitions, libm, primitives
+from gradcli.engine.compile.llvm.emit import libm, primitives
 from gradcli.engine.compile.llvm.lower import Module
 from gradcli.engine.compile.passes.together import moved_together, shared
 from gradcli.engine.compile.text import text
@@ -141,7 +141,7 @@ def test_code_has_the_interpreters_bits():
 
 
 def test_without_such_a_function_each_is_called(monkeypatch, programs):
-    monkeypatch.setattr(primitives, "both", lambda *names: None)
+    monkeypatch.setattr(primitives, "address_of_both", lambda *names: None)
     program = load(CASES["a loop"][0])
     found = program.grad(options=ALWAYS)
     said = Module(programs[-1]).text
@@ -152,7 +152,7 @@ def test_without_such_a_function_each_is_called(monkeypatch, programs):
 @needs_library
 def test_what_is_remembered_of_a_pair_is_of_that_pair(monkeypatch):
     """A pair of the cosine and its inverse is another pair, which no library computes."""
-    assert definitions.both("sin", "cos") is definitions.both("sin", "cos") is not None
+    assert libm.address_of_both("sin", "cos") is not None
     monkeypatch.setitem(libm.BOTH, ("cos", "acos"), ("no_such_function",))
     assert libm.address_of_both("cos", "acos") is None
-    assert definitions.both("cos", "acos") is None
+    assert libm.address_of_both("sin", "cos") is not None

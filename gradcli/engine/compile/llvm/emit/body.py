@@ -57,6 +57,7 @@ class Body:
         self._reached = {0}
         self._shared: dict[int, tuple[Do, ...]] = {}
         self._early: set[int] = set()
+        self._stores_both = False
 
     @property
     def size(self) -> int:
@@ -67,8 +68,6 @@ class Body:
         w = self.w
         self._shared = shared(program)
         w.do("%left = alloca i64")
-        for place in BOTH_PLACES if self._shared else ():
-            w.do(f"{place} = alloca double")
         for k in self.stacks.values():
             w.do(f"%top{k} = alloca ptr")
             w.do(f"store ptr {self.load('ptr', state.of_stack(k, state.BASE))}, ptr %top{k}")
@@ -80,6 +79,8 @@ class Body:
         self._store("i64", w.put("load i64, ptr %left"), state.TURNS)
         w.do("ret i32 0")
         self.complete()
+        if self._stores_both:
+            w.lines[:0] = [f"  {place} = alloca double" for place in BOTH_PLACES]
         for k in sorted(self._reached):
             w.start(f"leave{k}")
             self._store("i64", str(k), state.REASON)
@@ -170,6 +171,7 @@ class Body:
         found = self._primitives.write_both(self.w, [*names.values()], self._numbers[x.number])
         if found is None:
             return False
+        self._stores_both = True
         numbers = dict(zip(names, found, strict=True))
         for j in (i, *others):
             self._numbers[j.target.number] = numbers[j.op]

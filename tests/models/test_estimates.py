@@ -133,6 +133,19 @@ def test_the_exact_hessian_differs_where_the_model_is_curved():
     np.testing.assert_allclose(errors(found), wanted, rtol=1e-7)
 
 
+def test_second_derivatives_are_the_same_by_record_by_code_and_by_column():
+    rng = np.random.default_rng(1)
+    t = np.linspace(0, 5, 100)
+    table = {"t": t, "y": 2 * np.exp(-0.5 * t) + 0.3 * rng.standard_normal(100)}
+    whole = load("param a = 2.0\nparam k = 0.5\ninput t: float[n]\na * exp(-k * t)")
+    found = [
+        errors(fit(program, table, observed=["y"], hessian=True, options=Options(compile=how)))
+        for program, how in ((DECAY, "never"), (DECAY, "always"), (whole, "auto"))
+    ]
+    np.testing.assert_allclose(found[1], found[0], rtol=1e-9)
+    np.testing.assert_allclose(found[2], found[0], rtol=1e-9)
+
+
 def test_the_exact_hessian_of_mgh09():
     from support.models.nist import problems
 

@@ -22,9 +22,10 @@ from gradcli.questions.fitting.asked import Asked, Table
 from gradcli.questions.fitting.bounded import limits
 from gradcli.questions.fitting.data import Expressions, Parse
 from gradcli.questions.fitting.ended import Ended
+from gradcli.questions.fitting.likely import Likely
 from gradcli.questions.fitting.model import Asker, Layout, Model
-from gradcli.questions.fitting.problem import Likely, Squares
 from gradcli.questions.fitting.roles import Roles, roles, starts_wanted, whole_columns
+from gradcli.questions.fitting.squares import Squares
 from gradcli.questions.fitting.starts import begun, several
 from gradcli.questions.fitting.told import told
 from gradcli.views import FitGroup, FitGroups, FitResult
@@ -67,7 +68,7 @@ class Fit:
         used = {name for one in self._expressions.every for name in one.inputs}
         check_names({n: value for n, value in given.items() if n not in used}, ops)
         self._check(bool(columns))
-        order = 2 if asked.likelihood or asked.hessian else 1
+        order = 2 if asked.likelihood else 1
         names = self.roles.estimated
         results = (*asked.of,) or (None,)
         self._askers = [Asker(program, of, names, order, options) for of in results]
@@ -109,9 +110,6 @@ class Fit:
         known = {**self._given, **{name: value.tolist() for name, value in held.items()}}
         constants = {n: v for n, v in known.items() if n not in layout.shapes and n not in columns}
         constants = {n: v for n, v in constants.items() if n in self._program.inputs}
-        if whole and self._asked.hessian and not self._asked.likelihood:
-            text = "`--hessian` takes a model of one record"
-            raise UsageError(Diagnostic("usage", text))
         return [
             Model(asker, layout, constants, columns, count, whole=whole) for asker in self._askers
         ]

@@ -6,6 +6,7 @@ The interpreter answers while that is cheap, then compiled code; both give the s
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from math import prod
 from time import perf_counter
 from typing import Any
@@ -67,6 +68,17 @@ class Layout:
         """The numbers of all parameters, one behind the other."""
         return np.concatenate([np.asarray(parts[name]).ravel() for name in self.names])
 
+    def square(self, parts: Mapping[str, Mapping[str, Any]]) -> Data:
+        """Second derivatives by two parameters each, as one matrix."""
+        return np.concatenate(
+            [
+                np.concatenate(
+                    [np.reshape(parts[n][m], (prod(self.shapes[n]), -1)) for m in self.names], 1
+                )
+                for n in self.names
+            ]
+        )
+
 
 class Asker:
     """A program that is asked for one result and its derivatives, by one or another way; several
@@ -93,6 +105,7 @@ class Asker:
         self.refused = options.compile == "never"
         self._names = names
         self._function: Any = None
+        self._twice: Any = None
 
     @property
     def wants_code(self) -> bool:
@@ -108,6 +121,12 @@ class Asker:
         if self._function is None:
             self._function = self.program.compile(self._names, of=self.of, order=self.order)
         return self._function
+
+    def twice(self) -> Any:
+        """The program as a function with second derivatives. Errors as of `function`."""
+        if self._twice is None:
+            self._twice = self.program.compile(self._names, of=self.of, order=2)
+        return self._twice
 
 
 class Model:
@@ -158,6 +177,30 @@ class Model:
             stop = count if self._whole else min(start + (_BLOCK if by_code else _FEW), count)
             yield start, self._block(point, start, stop)
             start = stop
+
+    def bend(self, point: Data, part: slice, weights: Data) -> Data:
+        """The sum of the second derivatives of some records, each times its weight."""
+        values = {**self._constants, **self._layout.values(point)}
+        if self._whole or not self._columns:
+            return self._bent({**values, **self._columns}, weights)
+        columns = {name: column[part] for name, column in self._columns.items()}
+        if len(weights) > _FEW and not self._asker.refused:
+            with suppress(ProgramError, RunError, AssertionFailed):
+                plain = {name: np.asarray(value) for name, value in self._constants.items()}
+                bends = self._asker.twice()(point, **plain, **columns)[2]
+                return np.asarray(np.tensordot(weights, bends, 1))
+        found = np.zeros((self._layout.width, self._layout.width))
+        for k, weight in enumerate(weights.tolist()):
+            row = {name: column[k].tolist() for name, column in columns.items()}
+            found += self._bent({**values, **row}, weight)
+        return found
+
+    def _bent(self, given: Mapping[str, Any], weight: Any) -> Data:
+        """The second derivatives of one run, weighed, by the interpreter."""
+        names, of, program = self._layout.names, self._asker.of, self._asker.program
+        options = self._quiet
+        found = program.hessian(given, wrt=names, of=of, cotangent=weight, options=options)
+        return self._layout.square(found.hessian)
 
     def over(self, name: str, count: int) -> tuple[Data, Model]:
         """So many values of a column from its least to its largest, and the model there; of a whole
@@ -255,17 +298,8 @@ class Model:
         names, of, program = self._layout.names, self._asker.of, self._asker.program
         if self._asker.order == 2:
             twice = program.hessian(given, wrt=names, of=of, options=self._quiet)
-            rows = [
-                np.concatenate(
-                    [
-                        np.reshape(twice.hessian[n][m], (prod(self._layout.shapes[n]), -1))
-                        for m in names
-                    ],
-                    1,
-                )
-                for n in names
-            ]
-            return twice.value, self._layout.joined(twice.grad), np.concatenate(rows)
+            layout = self._layout
+            return twice.value, layout.joined(twice.grad), layout.square(twice.hessian)
         if self._whole:
             found = program.jacobian(given, wrt=names, of=of, options=self._quiet)
             head = np.shape(found.value)

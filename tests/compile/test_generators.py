@@ -35,6 +35,10 @@ COMPILED = {
     "    s = s + k * v\ns",
     "two side by side": "sum(a * b for a, b in zip((v * x for v in [1.0, 2.0]), [3.0, 4.0]))",
     "many": "sum(v for v in (k * x for k in range(300)))",
+    "map": "s = 0\nfor v in map(lambda a, b: a * b * x, [1.0, 2.0], [3.0, 4.0, 5.0]):\n    s += v\ns",
+    "map of a built-in": "a, c = map(sin, [x, 2.0])\na * c",
+    "map of a map": "max(map(abs, map(lambda v: v - x, [1.0, 0.2])))",
+    "map of pairs": "any(map(lambda p: p[0] * p[1] > 1, enumerate([x, 2.0]))) * x",
 }
 SEEN = {
     "a list changes before": "y = [1.0, x]\ng = (v * x for v in y)\ny[0] = 9.0\nsum(g)",
@@ -55,6 +59,8 @@ SEEN = {
     "it has no end": f"{MULTIPLES}s = 0\nfor v in multiples():\n    s = s + v\n    if v > 3:\n"
     "        break\ns",
     "an error after the item that decides": "y = [2, 0]\nx if any(4 // v > 1 for v in y) else 1.0",
+    "a list changes before map is asked": "y = [1.0, x]\nm = map(lambda v: v * x, y)\ny[0] = 5.0\nsum(m)",
+    "a function of map prints": "m = map(lambda v: print(v), [1.0])\nprint(2)\nlist(m)\nx",
     "it is consumed twice": "g = (v * x for v in [1.0, 2.0])\nsum(g) + sum(g)",
     "an item is asked for": "g = (v * x for v in [1.0, 2.0])\nnext(g) + sum(g)",
 }

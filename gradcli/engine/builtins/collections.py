@@ -147,6 +147,7 @@ map_: Op = python_host(
     "map",
     _map,
     args=("*values",),
+    traced=lambda code, function, *iterables: code.mapped(function, iterables),
     keeps=True,
     pure=False,
     doc="The results of a function for each item, or for the first items of several values and so "
@@ -260,6 +261,9 @@ def _python_s(op: Any, largest: bool) -> Op:
 
     def traced(code: Tracing, *values: Any, dim: Any, keepdim: Any, key: Any, default: Any) -> Any:
         is_alone = len(values) == 1 and dim is None
+        items = code.gathered(values[0]) if is_alone else None
+        if items is not None:
+            return _traced_extreme(code, items, key, largest=largest) if items else default
         if is_alone and isinstance(values[0], (list, tuple)) and _is_gone_through(values[0]):
             among = code.items(values[0])
             return _traced_extreme(code, among, key, largest=largest) if among else default

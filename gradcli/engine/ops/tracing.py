@@ -24,6 +24,9 @@ class Tracing(Protocol):
     def gathered(self, value: Any) -> Sequence[Any] | None:
         """Return the items of an iterator, which is then at its end; None for any other value."""
 
+    def mapped(self, function: Any, iterables: Sequence[Any]) -> Any:
+        """Return an iterator over the results of a function for the items of iterables."""
+
     def items(self, value: Any) -> Sequence[Any]:
         """The items that a `for` over the value visits."""
 

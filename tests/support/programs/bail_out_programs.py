@@ -93,6 +93,16 @@ PROGRAMS = {
     "`<lambda>` takes other arguments (2)": ("grad", "f = lambda t: t\ngrad(f)(x, b)"),
     "a derivative by a value that is not a number": ("grad", 'grad(lambda t: t * 2)("a") * x'),
     "`f` takes any number of arguments": ("grad", "def f(**k):\n    return x\nf()"),
+    "a function of `map` does more than compute": ("grad", "sum(map(rand, [1]))[0] * x"),
+    "a `try` with `finally` is left": (
+        "grad",
+        "def f():\n    try:\n        return x\n    finally:\n        x * 2\nf()",
+    ),
+    "what follows a `try` depends on the path": (
+        "grad",
+        "def f():\n    try:\n        if x > b:\n            return x\n    finally:\n        x * 2\n"
+        "    return b\nf()",
+    ),
     "the generator `%generator` does more than compute items": (
         "grad",
         "sum([v for v in (rand(1).item() for _ in range(2))]) * x",

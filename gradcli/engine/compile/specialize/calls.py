@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradcli.engine.compile import typed
 from gradcli.engine.compile.specialize.binding import Draw
-from gradcli.engine.compile.specialize.generators import Read, as_list
+from gradcli.engine.compile.specialize.generators import Read, as_list, only_computes
 from gradcli.engine.compile.specialize.tracing.branches import chosen, selected
 from gradcli.engine.compile.specialize.tracing.control_flow import NEXT, RESULT, Follower
 from gradcli.engine.compile.specialize.tracing.differentiated import numbers_in
@@ -350,6 +350,22 @@ class Calls:
 
     def gathered(self, value: Any) -> Sequence[Any] | None:
         return [*map(taken, self._do.items(value))] if isinstance(value, Each) else None
+
+    def mapped(self, function: Any, iterables: Sequence[Any]) -> Each:
+        """The results of a function that only computes; nothing it reads may change meanwhile."""
+        if isinstance(function, Closure):
+            computes = only_computes(function.function)
+            frame, captures = function.frame, function.function.captures
+        else:
+            computes = isinstance(function, ir.Builtin) and ops[function.name].host.pure
+            frame, captures = None, ()
+        if not computes:
+            raise self._trace.refused("a function of `map` does more than compute")
+        sources = [s for value in iterables if isinstance(value, Each) for s in value.sources]
+        given = [[*map(taken, self._do.items(value))] for value in iterables]
+        found = [self.call(function, items, {}) for items in zip(*given, strict=False)]
+        held = Read(frame, captures, (*iterables, *found))
+        return Each(found, [*sources, (held, tuple(held))])
 
     def each(self, items: Iterable[Any], of: Sequence[Any]) -> Each:
         lists = [value for value in of if type(value) in (list, dict)]

@@ -29,13 +29,18 @@ def as_list(function: ir.Function) -> ir.Function | None:
     """Return a function of the items of a generator as a list; None if its body may do more than
     compute them.
     """
-    if not all(map(_computes, visit.instructions(function.body))):
+    if not only_computes(function):
         return None
     f, span = function, function.span
     items = ir.Slot(_ITEMS, span)
     made = ir.Build(span, _ITEMS, "list", ())
     body = [made, *_listed(f.body, items), ir.Return(span, items)]
     return ir.Function(f.name, f.parameters, body, (*f.locals, _ITEMS), f.captures, span)
+
+
+def only_computes(function: ir.Function) -> bool:
+    """True if a function changes nothing but its own slots."""
+    return all(map(_computes, visit.instructions(function.body)))
 
 
 def _computes(i: ir.Instruction) -> bool:
@@ -82,14 +87,15 @@ class Read:
     the items and numbers inside.
     """
 
-    def __init__(self, frame: Frame, slots: Sequence[int], values: Sequence[Any]) -> None:
+    def __init__(self, frame: Frame | None, slots: Sequence[int], values: Sequence[Any]) -> None:
         self._frame = frame
         self._slots = slots
         self._values = values
 
     def __iter__(self) -> Iterator[Any]:
-        held = [self._frame.holder(slot).slots.get(slot) for slot in self._slots]
-        return _inside((*held, *self._values))
+        frame = self._frame
+        around = [] if frame is None else [frame.holder(s).slots.get(s) for s in self._slots]
+        return _inside((*around, *self._values))
 
     def __len__(self) -> int:
         return sum(1 for _ in self)

@@ -73,7 +73,6 @@ _MEANINGLESS = {
     ir.EmitAll: _GENERATOR,
     ir.DefineClass: "a class is defined",
     ir.Super: "`super()` is called",
-    ir.Try: "an error may be caught",
     ir.Raise: "an error is raised",
 }
 _HANDED_ON = (ir.Copy, ir.Build, ir.Format, ir.Define, ir.Watch, ir.Input)
@@ -133,6 +132,8 @@ class Statements:
                     flow = self._loops.loop_for(i, frame)
                 case ir.Mode():
                     flow = self._mode(i, frame)
+                case ir.Try():
+                    flow = self._attempt(i, frame)
                 case ir.Break() | ir.Continue():
                     flow = BREAK if isinstance(i, ir.Break) else CONTINUE
                     self._exits[flow] |= frame.live.after[id(i)]
@@ -146,6 +147,21 @@ class Statements:
             if flow != NEXT:
                 return flow
         return NEXT
+
+    def _attempt(self, i: ir.Try, frame: Frame) -> Any:
+        """Specialize a `try` without its handlers: where an error may occur, code bails out."""
+        flow = self.block(i.body, frame)
+        if isinstance(flow, Symbol):
+            if i.orelse or i.last:
+                raise self._trace.refused("what follows a `try` depends on the path")
+            return flow
+        if flow == NEXT:
+            flow = self.block(i.orelse, frame)
+        if not i.last:
+            return flow
+        if isinstance(flow, Symbol) or flow != NEXT:
+            raise self._trace.refused("a `try` with `finally` is left")
+        return self.block(i.last, frame)
 
     def _branch(
         self, i: ir.Branch, body: Sequence[ir.Instruction], index: int, frame: Frame

@@ -61,6 +61,10 @@ class Liveness:
                 return self._turns(i, i.body, [], out, out) | read
             case ir.Mode():
                 return self._block(i.body, out, breaks, continues)
+            case ir.Try():  # code has no handlers
+                out = self._block(i.last, out, breaks, continues)
+                out = self._block(i.orelse, out, breaks, continues)
+                return self._block(i.body, out, breaks, continues)
         inner = _NONE.union(*(self._block(b, out, breaks, continues) for b in visit.blocks(i)))
         return (out - _written(i)) | inner | read
 

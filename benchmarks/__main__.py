@@ -23,6 +23,7 @@ from benchmarks import (
     recurrent,
     rows,
     startup,
+    uncertainty,
     vectors,
 )
 
@@ -40,6 +41,7 @@ BENCHMARKS = {
     "recurrent": recurrent,
     "jacobian": jacobian,
     "rows": rows,
+    "uncertainty": uncertainty,
     "fit": fit,
 }
 

@@ -116,7 +116,7 @@ def _fast(data: str) -> dict[str, Callable[[], object]]:
     if find_spec("duckdb"):
         sql = VALUE.format("a", "b")
         found["DuckDB, value only"] = [sys.executable, "-c", DUCKDB, data, sql]
-    return {name: partial(_done, command) for name, command in found.items()}
+    return {name: partial(done, command) for name, command in found.items()}
 
 
 def _slow(data: str, folder: Path) -> dict[str, Callable[[], object]]:
@@ -127,7 +127,7 @@ def _slow(data: str, folder: Path) -> dict[str, Callable[[], object]]:
     found = {"gradcli grad --rows": grad, "gradcli, interpreted": [*grad, "--compile", "never"]}
     if torch() is not None:
         found["a PyTorch loop, gradient"] = [sys.executable, str(loop), data]
-    return {name: partial(_done, command) for name, command in found.items()}
+    return {name: partial(done, command) for name, command in found.items()}
 
 
 def _vectors(folder: Path) -> dict[str, Callable[[], object]]:
@@ -145,10 +145,11 @@ def _vectors(folder: Path) -> dict[str, Callable[[], object]]:
     }
     if torch() is not None:
         found["PyTorch, one batch, gradient"] = [sys.executable, str(batch), str(data)]
-    return {name: partial(_done, command) for name, command in found.items()}
+    return {name: partial(done, command) for name, command in found.items()}
 
 
-def _done(command: list[str]) -> None:
+def done(command: list[str]) -> None:
+    """Run a command, and drop what it prints."""
     hidden = ("PYTHONDONTWRITEBYTECODE",)
     environment = {k: v for k, v in os.environ.items() if k not in hidden} | {"LC_ALL": "C"}
     subprocess.run(command, stdout=subprocess.DEVNULL, env=environment, check=True)

@@ -82,7 +82,8 @@ class RowParts(ValueParts):
 
     def fields(self) -> dict[str, Value]:
         one = self.result.result
-        shares = {f"share.{share.name}": share.share for share in one.budget}
+        fields = ("sensitivity", "contribution", "share")
+        shares = {f"{f}.{share.name}": getattr(share, f) for f in fields for share in one.budget}
         orders = {name: getattr(one, name) for name in _NUMBERS[:3]}
         return {one.name: one.value, **orders, "interval": [*one.interval], **shares}
 

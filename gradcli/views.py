@@ -164,8 +164,8 @@ class MinimizeResult(Shown):
 
 
 class RootResult(Shown):
-    """The result of `gradcli root`. `value` has the residuals by the names of the results; the
-    other fields are as of `MinimizeResult`.
+    """The result of `gradcli root`. `value` has the residuals by the names of the results,
+    `gradient` that of a single number, else None; the other fields are as of `MinimizeResult`.
     """
 
     view = "root"
@@ -173,6 +173,7 @@ class RootResult(Shown):
     value: dict[str, Value]
     values: dict[str, Value]
     start: dict[str, Value]
+    gradient: dict[str, Value] | None
     converged: bool
     reason: str
     evaluations: int

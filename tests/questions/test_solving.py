@@ -236,6 +236,7 @@ def test_declared_bounds_hold():
 def test_a_bracket():
     found = gradcli.load("cos(x) - x").root(x=0.0, between=(0.0, 2.0))
     assert found.values["x"] == pytest.approx(0.7390851332151607, rel=1e-14)
+    assert found.gradient == {"x": pytest.approx(-1.6736120291832148)}
     none = gradcli.load("x ** 2 + 1").root(x=0.0, between=(0.0, 2.0))
     assert none.reason.startswith("no bracket: the result is 1 at x=0 and 5 at x=2")
     pole = gradcli.load("1 / x").root(x=1.0, between=(-1.0, 2.0))
@@ -269,6 +270,14 @@ def test_a_root_that_is_not_there():
 def test_what_is_refused(question, program, asked, said):
     with pytest.raises(GradError, match=said):
         getattr(gradcli.load(program), question)({"x": 1.0, "y": 2.0}, **asked)
+
+
+def test_a_search_goes_around_what_is_nan():
+    found = gradcli.load("(x - 3) ** 2 - 1e-3 * log(x)").minimize(x=0.01)
+    assert found.converged
+    lost = gradcli.load("where(x > 2, x / 0 * 0, -x)").minimize(x=1.0)
+    assert not lost.converged
+    assert "the value is nan at x=" in lost.reason
 
 
 def test_half_of_a_circle():

@@ -11,6 +11,8 @@ from gradcli.formats.writers.forms import ValueParts, named
 from gradcli.results import Value
 from gradcli.views import MinimizeResult, RootResult
 
+_NONE = {"hessian": "null", "kind": "null"}  # of a root
+
 
 class SolutionParts(ValueParts):
     """The point and what is known of it."""
@@ -34,14 +36,14 @@ class SolutionParts(ValueParts):
     def json(self) -> dict[str, str]:
         result = self.result
         is_minimum = isinstance(result, MinimizeResult)
-        more: tuple[str, ...] = ("gradient", "hessian", "kind") if is_minimum else ()
         starts: dict[str, Any] | None = None
         if result.starts is not None:
             starts = {"reached": result.starts[0], "tried": result.starts[1]}
         return {
             "schema": quote(f"gradcli.{'minimize' if is_minimum else 'root'}/1"),
             **self._results(),
-            **fields_json(result, ("values", *more)),
+            **fields_json(result, ("values", "gradient")),
+            **(fields_json(result, ("hessian", "kind")) if is_minimum else _NONE),
             **fields_json(result, ("converged", "reason", "evaluations")),
             **({"starts": literal(starts)} if starts else {}),
             "sensitivity": literal(result.sensitivity, json=True),

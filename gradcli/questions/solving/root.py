@@ -127,6 +127,7 @@ def _result(
         value=_named(unknowns, asked, best),
         values=layout.values(best.point),
         start=layout.values(unknowns.beginning(asked.start)),
+        gradient=layout.values(best.local.jacobian[0]) if layout.width == 1 else None,
         converged=not best.reason,
         reason=best.reason or "the residuals are zero within rounding",
         evaluations=best.evaluations,

@@ -285,8 +285,8 @@ def test_cuts():
 
 
 SAMPLES_OF_NUMBERS = {
-    *("black_scholes", "gauge_block", "newton", "no_grad", "orbit", "pendulum"),
-    *("polynomial", "two_bodies", "two_paths"),
+    *("black_scholes", "decay", "gauge_block", "kepler", "newton", "no_grad", "orbit", "pendulum"),
+    *("polynomial", "rat43", "two_bodies", "two_paths"),
 }
 SAMPLES_THAT_TRAIN = {"linear"}
 SAMPLES_THAT_LEAVE = {"kepler"}  # `root` is solved by the interpreter

@@ -96,7 +96,17 @@ _BESIDES = frozenset(
     {
         *("torch", "__future__", "matplotlib", "scipy", "pandas", "seaborn", "sklearn", "sympy"),
         *("tqdm", "IPython", "ipywidgets", "torchvision", "torchviz", "graphviz", "d2l", "jax"),
-        *("numpy", "plotly", "PIL", "autograd", "tensorflow", "keras", "networkx", "pytest"),
+        *(
+            "torchdiffeq",
+            "numpy",
+            "plotly",
+            "PIL",
+            "autograd",
+            "tensorflow",
+            "keras",
+            "networkx",
+            "pytest",
+        ),
     }
 )
 """Libraries that lessons import; their contents are unknown."""

@@ -189,6 +189,16 @@ class Calls:
             raise self._trace.refused(f"`{function.function.name}` takes other arguments")
         return {p.slot: given[p.name] for p in parameters}
 
+    def imported(self, path: str) -> Any:
+        """Return a function of the library, if its file defines no classes; else None."""
+        file = library.file(path)
+        if file is None:
+            return None
+        body = library.program(file).main.body
+        if any(isinstance(i, ir.DefineClass) for i in body):
+            return None
+        return self.library(path)
+
     def library(self, path: str) -> Any:
         """Return a function of the library by its full path."""
         file = library.file(path)

@@ -114,7 +114,8 @@ class Statements:
         """Specialize a block from an instruction on; the control flow after it."""
         for index in range(at, len(body)):
             i = body[index]
-            self._trace.span = i.span
+            if i.span.end:  # those of the library have no place: the call in the program has
+                self._trace.span = i.span
             frame.block = self._trace.innermost
             flow: Any = NEXT
             match i:
@@ -642,6 +643,8 @@ class Statements:
             case ir.Builtin():
                 value = ops[operand.name].constant
                 return operand if value is REQUIRED else value
+            case ir.Imported() if (found := self._calls.imported(operand.path)) is not None:
+                return found
             case ir.Imported():
                 raise self._trace.refused(f"`{operand.path}` has no meaning in a compiled program")
         return None

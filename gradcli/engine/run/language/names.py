@@ -14,7 +14,11 @@ OF_OBJECTS = frozenset(
 """Attributes of all objects, classes, exceptions and properties."""
 
 
-_MODULES = ("torch.", "collections.", "argparse.", "contextlib.", "silent.", "tqdm.", "warnings.")
+_MODULES = (
+    *("torch.", "collections.", "argparse.", "contextlib.", "silent.", "tqdm.", "warnings."),
+    *("scipy.integrate.", "scipy.optimize.", "torchdiffeq.", "jax.experimental.ode."),
+    *("jax.scipy.optimize.", "autograd.scipy.integrate."),
+)
 """Modules that the library has parts of."""
 
 

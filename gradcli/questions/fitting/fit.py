@@ -60,6 +60,7 @@ class Fit:
     ) -> None:
         self._program, self._ops, self._asked, self._options = program, ops, asked, options
         self.roles: Roles = roles(ops, given, columns, asked)
+        self._check(bool(columns))
         parameters = [*self.roles.estimated, *self.roles.held]
         self._expressions = Expressions(asked, columns, given, parameters, parse)
         self.names = list(dict.fromkeys([*self.roles.data, *self._expressions.names]))
@@ -67,7 +68,6 @@ class Fit:
         self._given = {name: value.value for name, value in given.items()}
         used = {name for one in self._expressions.every for name in one.inputs}
         check_names({n: value for n, value in given.items() if n not in used}, ops)
-        self._check(bool(columns))
         order = 2 if asked.likelihood else 1
         names = self.roles.estimated
         results = (*asked.of,) or (None,)
@@ -138,6 +138,9 @@ class Fit:
             if results > 1:
                 raise UsageError(Diagnostic("usage", "`--nll` takes one result"))
             return
+        if observed and not has_data:
+            text = "`--observed` needs `--rows`, the records that it is read from"
+            raise UsageError(Diagnostic("usage", text))
         if observed and observed != results:
             text = f"{observed} observed and {results} results"
             help = "`--of m1,m2 --observed y1,y2` names one for each"

@@ -180,8 +180,7 @@ BAD = {  # arguments behind the model and data: the status, and what the message
     (*STARTS, "--nll"): (2, "`--observed` does not go with `--nll`"),
     (*STARTS, "--of", "u,v"): (2, "1 observed and 2 results"),
     (*STARTS, "--of", "u"): (2, "`u`"),
-    (*STARTS, "--observed", "log(y"): (3, "`(` is never closed"),
-    (*STARTS, "--observed", "a"): (2, "--observed names `a`, which is a parameter"),
+    (*STARTS, "--observed", "t"): (2, "2 observed and 1 results"),
     (*STARTS, "--starts", "0"): (2, "0"),
     (*STARTS, "--max-evaluations", "0"): (2, "0"),
     (*STARTS, "-o", "x.pdf"): (2, "x.pdf"),
@@ -236,6 +235,31 @@ def test_as_many_records_as_parameters_leave_no_errors(fit):
     status, out, err = fit(*STARTS, "-f", "human", data="-", stdin="t,y\n0,2\n1,1\n")
     assert (status, err) == (0, "")
     assert "2 records, 0 degrees of freedom, so there are no errors" in out
+
+
+@pytest.mark.parametrize(
+    ("observed", "wanted", "says"),
+    [
+        ("log(y", 3, "`(` is never closed"),
+        ("a", 2, "--observed names `a`, which is a parameter"),
+        ("y - a", 2, "--observed names `a`, which is a parameter"),
+        ("y,", 2, "an empty expression in --observed"),
+        ("log(-y)", 4, "`log(-y)` is not finite at `d.csv`, line 2"),
+        ("[y, y]", 4, "is not one number a record"),
+    ],
+)
+def test_wrong_observed_expressions(fit, observed, wanted, says):
+    status, out, err = fit(*STARTS, observed=observed)
+    assert (status, out) == (wanted, ""), err
+    assert says in err
+
+
+def test_what_is_observed_needs_rows(cli):
+    status, out, err = cli(
+        "fit", MODEL, "-i", "d.csv", *STARTS, "--observed", "y", "--ignore-extra"
+    )
+    assert (status, out) == (2, "")
+    assert "`--observed` needs `--rows`" in err
 
 
 def test_data_may_come_with_the_inputs(cli):
@@ -333,7 +357,7 @@ def test_wrong_groups_and_files(fit, arguments, says):
 # --- pictures ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("form", ["svg", "png", "pdf"])
+@pytest.mark.parametrize("form", ["png", pytest.param("pdf", marks=pytest.mark.long)])
 def test_a_picture_is_written_beside_the_report(fit, form):
     pytest.importorskip("matplotlib.font_manager")
     status, out, err = fit(*STARTS, "--plot", f"p.{form}", "-r")
@@ -429,14 +453,14 @@ def test_wrong_comparisons(cli, arguments, wanted, says):
 @pytest.mark.skipif(shutil.which("jq") is None, reason="jq is not installed")
 def test_pipelines(forked, tmp_path):
     fit = f"gradcli fit '{MODEL}' --rows d.csv --observed y a=2 k=0.5"
-    done = forked.shell(f"{fit} --json | jq -r .values.k | cut -c 1-5", tmp_path)
+    done = forked.shell(f"{fit} -o f.json && jq -r .values.k f.json | cut -c 1-5", tmp_path)
     assert done.stdout == "0.490\n"
-    done = forked.shell(
-        f"for s in a b; do grep -e ^t -e $s d.csv | {fit.replace('d.csv', '-')} -r | tail -1; done",
-        tmp_path,
-    )
-    assert len(done.stdout.split()) == 2
-    done = forked.shell(
-        f"{fit} -o f.json && gradcli run 'log(2) / k' -i f.json --ignore-extra -r", tmp_path
-    )
+    done = forked.shell("gradcli run 'log(2) / k' -i f.json --ignore-extra -r", tmp_path)
     assert float(done.stdout) == pytest.approx(1.4136, abs=1e-3)
+
+
+@pytest.mark.long
+def test_a_loop_of_the_shell(forked, tmp_path):
+    fit = f"gradcli fit '{MODEL}' --rows - --observed y a=2 k=0.5"
+    loop = f"for s in a b; do grep -e ^t -e $s d.csv | {fit} -r | tail -1; done"
+    assert len(forked.shell(loop, tmp_path).stdout.split()) == 2

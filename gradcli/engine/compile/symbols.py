@@ -98,7 +98,7 @@ class Builder:
         """Emit an op on numbers and symbols."""
         if op.value.body is not None:
             return op.value.body(*args, **params)
-        if not params and op.value.number is not None and _are_floats(args):
+        if not params and op.value.number is not None and are_floats(args):
             return self._on_floats(op, args)
         if any(map(_goes_along, args)):
             return self._along_directions(op, args, params)
@@ -118,15 +118,19 @@ class Builder:
         self.add(Do(self.span, target, op.name, tuple(map(argument, args)), tuple(params.items())))
         return Symbol(target, self)
 
-    def _on_floats(self, op: Op, args: Sequence[Any]) -> Symbol:
+    def _on_floats(self, op: Op, args: Sequence[Any]) -> Any:
         """Emit an op on floats, without parameters."""
-        type_ = self._of_floats.get(op.name)
-        if type_ is None:
-            type_ = self._of_floats[op.name] = self._number_type(op, args, {})
-        target = self.value(type_)
+        target = self.value(self._type_of_floats(op, args))
         self._noted(target, args)
         self.add(Do(self.span, target, op.name, tuple([argument(a) for a in args]), ()))
         return Symbol(target, self)
+
+    def _type_of_floats(self, op: Op, args: Sequence[Any]) -> str:
+        """Return the type of an op's value on floats, which the op alone decides."""
+        type_ = self._of_floats.get(op.name)
+        if type_ is None:
+            type_ = self._of_floats[op.name] = self._number_type(op, args, {})
+        return type_
 
     def _number_type(self, op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> str:
         """Return the type of an op's value on numbers."""
@@ -330,7 +334,7 @@ def is_whole(x: Any) -> bool:
     return is_array(x.type) if isinstance(x, Symbol) else _is_data(x)
 
 
-def _are_floats(args: Sequence[Any]) -> bool:
+def are_floats(args: Sequence[Any]) -> bool:
     """True if all arguments are single floats, known or unknown."""
     return all((x.type if isinstance(x, Symbol) else TYPES.get(type(x))) == "float" for x in args)
 

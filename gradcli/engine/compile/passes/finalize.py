@@ -51,14 +51,16 @@ _SAME = frozenset({ops.detached.name, ops.copied.name})
 
 class _Simple(Simple):
     def instruction(self, i: Instruction) -> Sequence[Instruction]:
-        match i:
-            case Do(op=op, args=(Value() as same,)) if op in _SAME and i.target.type == same.type:
-                self.note(i.target, self._operand(same))
-                return ()
-            case Ruled():
-                for target, x in zip(i.targets, i.values, strict=True):
-                    self.note(target, x)
-                return ()
+        if isinstance(i, Do):
+            if i.op in _SAME:
+                (x,) = i.args
+                if isinstance(x, Value) and i.target.type == x.type:
+                    self.note(i.target, self._operand(x))
+                    return ()
+        elif isinstance(i, Ruled):
+            for target, value in zip(i.targets, i.values, strict=True):
+                self.note(target, value)
+            return ()
         return super().instruction(i)
 
     def evaluated(self, i: Do, args: Sequence[Operand | None]) -> None:

@@ -24,6 +24,8 @@ from gradcli.engine.run.session.text import text
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.fields import Fields
 
+_ARITHMETIC = frozenset({"+", "-", "*", "/", "//", "%", "**"})
+
 
 class Operators:
     """The operators in one program."""
@@ -33,6 +35,8 @@ class Operators:
 
     def __call__(self, sign: str, args: Sequence[Any]) -> Any:
         """Return the result of an operator."""
+        if sign in _ARITHMETIC and all(map(is_number, args)):  # most are
+            return self._trace.do(ops[OPS[sign, len(args)]], args, {})
         match sign, args:
             case "not", [x]:
                 return self.negation(self._trace.truth(x))

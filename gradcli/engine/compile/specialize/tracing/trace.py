@@ -19,7 +19,7 @@ from gradcli.engine.compile.specialize.tracing.values import (
     number_type,
     origin,
 )
-from gradcli.engine.compile.symbols import Builder, Symbol, argument, operand
+from gradcli.engine.compile.symbols import Builder, Symbol, are_floats, argument, operand
 from gradcli.engine.compile.typed import (
     DTYPES,
     Do,
@@ -237,6 +237,9 @@ class Trace(Builder):
 
     def do(self, op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
         """Return the result of an op."""
+        on_numbers = not (params or op.variadic) and op.value.body is None
+        if on_numbers and op.value.number is not None and are_floats(args):
+            return self._on_floats(op, args)
         if not all(map(is_known, params.values())):
             raise self.refused(f"`{op.name}` has a parameter that is not known before it runs")
         found = self._done(op, args, {n: p for n, p in params.items() if not _is_default(op, n, p)})
@@ -297,15 +300,30 @@ class Trace(Builder):
             raise self.refused(f"`{op.name}` has no value on numbers alone")
         if all(type(a) in SCALARS for a in args):
             return op.value.number(*args, **params)
-        given = [argument(a) for a in args]
-        type_ = self._type(op, args, params)
+        given = tuple([argument(a) for a in args])
+        return self._written(op, given, params, self._number_type(op, args, params))
+
+    def _on_floats(self, op: Op, args: Sequence[Any]) -> Any:
+        if all(type(a) in SCALARS for a in args):
+            return self._on_numbers(op, args, {})
+        given = tuple([argument(a) for a in args])
+        return self._written(op, given, {}, self._type_of_floats(op, args))
+
+    def _written(
+        self,
+        op: Op,
+        given: tuple[Operand | None, ...],
+        params: Mapping[str, Any],
+        type_: str,
+    ) -> Any:
+        """Emit an op on numbers whose value is of a type."""
         made = self.value(type_)
-        self.add(Do(self.span, made, op.name, tuple(given), tuple(params.items())))
+        self.add(Do(self.span, made, op.name, given, tuple(params.items())))
         if self.recording or type_ != "float":
             return Symbol(made, self)
         return self.cut(Symbol(made, self))
 
-    def _type(self, op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> str:
+    def _number_type(self, op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> str:
         """Return the type of an op's value on numbers."""
         dtype = op.statics.dtype(*args, **params) if callable(op.statics.dtype) else None
         if dtype in _TYPES:

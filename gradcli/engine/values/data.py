@@ -109,6 +109,16 @@ def holds_finite(data: Data) -> bool:
     return not hasattr(data, "dtype") or not is_floating(data) or bool(np.isfinite(data).all())
 
 
+def squares_are_finite(array: Any) -> bool:
+    """True if the sum of the squares of an array's float64s is finite, and thus each of them; it
+    takes a fraction of the time of `holds_finite`. False for other dtypes.
+    """
+    if array.dtype.char != "d":
+        return False
+    total = np.vdot(array, array)
+    return bool(total - total == 0.0)
+
+
 def is_floating(x: Data) -> bool:
     """True if plain data can carry a gradient: floats of any precision."""
     kind = type(x)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from types import FunctionType
-from typing import Any
+from typing import Any, TypeAlias
 
 from gradcli.engine.autodiff.paths import Paths
 from gradcli.engine.report.nonfinite import first_slope
 from gradcli.engine.report.values import is_finite
+from gradcli.engine.run.code.functions import function_span
+from gradcli.engine.run.code.translate import MAIN
 from gradcli.engine.run.execution.node_moment import AtNode, place_of
 from gradcli.engine.run.execution.nonfinite_origins import Origins, is_backward
 from gradcli.engine.run.execution.observe import (
@@ -20,7 +22,9 @@ from gradcli.engine.run.execution.observe import (
     Observer,
     Recorded,
     UntilNode,
+    frames,
 )
+from gradcli.engine.run.execution.tracebacks import span_of
 from gradcli.engine.run.session.messages import short
 from gradcli.engine.tape.graph import Node
 from gradcli.engine.tape.tensor import Tensor, node_of
@@ -33,6 +37,9 @@ from gradcli.questions.asked.names import Watch
 from gradcli.questions.asked.request import Request
 from gradcli.questions.asked.seeds import cotangent_of, even_cotangent
 from gradcli.source import Span
+
+IsAnswers: TypeAlias = Callable[[Instruction], bool]
+"""True if the result of an instruction that has just run is the origin of the answer."""
 
 
 def explained(
@@ -57,13 +64,15 @@ def explained(
     if is_finite(output):
         return again.told("the derivative", lambda: again.slope(output, paths))
     again.recording = again.recording and loaded.sees_recording  # values need no graph
-    return again.value("the result", lambda d: d.result if of is None else d.values[of])
+    value = lambda d: d.result if of is None else d.values[of]  # noqa: E731
+    return again.value("the result", value, again.hands_on)
 
 
 def explained_gradient(loaded: Loaded, request: Request, done: Done, name: str) -> Diagnostic:
     """The warning about a gradient that the program has left at a top-level name."""
     again = _Again(loaded, request, done, Watch(()))
-    return again.value(f"the gradient of `{name}`", lambda done: done.values[name].grad)
+    gradient = lambda done: done.values[name].grad  # noqa: E731
+    return again.value(f"the gradient of `{name}`", gradient, lambda i: False)
 
 
 class _Again:
@@ -93,14 +102,28 @@ class _Again:
             pass
         return found or _warning(self.loaded, f"{what} is not finite", Span(0, 0))
 
-    def value(self, what: str, of: Callable[[Done], Any]) -> Diagnostic:
+    def value(self, what: str, of: Callable[[Done], Any], is_answers: IsAnswers) -> Diagnostic:
         """The warning that says where a value, named `what`, first became non-finite."""
-        return self.told(what, lambda: self._value(what, of))
+        return self.told(what, lambda: self._value(what, of, is_answers))
 
-    def _value(self, what: str, of: Callable[[Done], Any]) -> Diagnostic | None:
-        origins = Origins(self.loaded.source)
-        done = self.done(self.watch, origins)
-        origin = origins.of(of(done))
+    def hands_on(self, instruction: Instruction) -> bool:
+        """True if the result of an instruction that has just run certainly reaches the answer."""
+        from gradcli.questions.remarks.handed_on import Place, reaches_answer
+
+        calls = []
+        for frame in frames():
+            code = frame[0].f_code
+            span = None if code.co_name == MAIN else function_span(code.co_consts[0])
+            calls.append(Place(span, span_of(frame, self.loaded.source)))
+        return reaches_answer(self.loaded.program, calls, instruction, self.request.of)
+
+    def _value(
+        self, what: str, of: Callable[[Done], Any], is_answers: IsAnswers
+    ) -> Diagnostic | None:
+        origins = Origins(self.loaded.source, is_answers)
+        with suppress(Ended):
+            done = self.done(self.watch, origins)
+        origin = origins.answer or origins.of(of(done))
         if origin is None:
             return None
         moment = origins.moments.get(origin.event) or self.moment(self.watch, origin.event)

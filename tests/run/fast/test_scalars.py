@@ -19,7 +19,7 @@ from gradcli.engine.values.data import Quiet
 from gradcli.errors import GradError
 from gradcli.source import Span
 
-OPS = [op for op in {id(op): op for op in table().values()}.values() if call._has_fast_path(op)]
+OPS = [op for op in {id(op): op for op in table().values()}.values() if call.has_fast_path(op)]
 SITE = Site(Span(3, 5), "y")
 
 

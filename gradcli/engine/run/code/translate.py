@@ -26,6 +26,7 @@ from gradcli.source import Span
 FILENAME = "<grad program>"
 LIBRARY = "<grad library>"  # the file name of code that is not the program's
 MOST_BLOCKS = 12  # Python refuses more than 20 nested loops and with-blocks in one function
+MAIN = "@main"  # the name of the main program as one Python function
 PART = "@part"  # the name of each part of the main program
 MOST_TOGETHER = 2000  # instructions of the main program in one Python function
 
@@ -83,7 +84,7 @@ class _Translator(Pieces):
         """
         main, span = self.program.main, self.program.main.span
         if len(main.body) <= MOST_TOGETHER:
-            whole = self.python_function(main, "@main", [], _OF_THE_RUN)
+            whole = self.python_function(main, MAIN, [], _OF_THE_RUN)
             whole.body[1:1] = self.never(self.program)
             variables = ast.Call(self.name("@locals", span), [], [], **self.at(span))
             whole.body.append(self.end(variables))

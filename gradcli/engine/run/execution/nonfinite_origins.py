@@ -15,12 +15,14 @@ from typing import Any
 
 from gradcli.engine.autodiff.paths import reachable
 from gradcli.engine.ops.catalog import ops
-from gradcli.engine.run.execution.observe import Event, Moment, Observer, present
+from gradcli.engine.run.execution.observe import Ended, Event, Moment, Observer, present
+from gradcli.engine.run.fast.call import has_fast_path
 from gradcli.engine.run.language.operators import OPS
 from gradcli.engine.tape.tensor import AccumulateGrad, Number, Tensor, node_of
 from gradcli.engine.values.carrier import data_of
-from gradcli.engine.values.data import NUMBERS, holds_finite, np
+from gradcli.engine.values.data import NUMBERS, holds_finite, np, squares_are_finite
 from gradcli.ir import program as ir
+from gradcli.ir import visit
 from gradcli.record import Record
 from gradcli.source import Source
 
@@ -46,12 +48,22 @@ class Origin(Record):
 class Origins(Observer):
     """The origins of the values of a run that are not finite.
 
+    Args:
+        source: The program's text.
+        is_answers: True if the origin of the answer is certainly the result of an instruction, the
+            first value of the run that is not finite; it is asked at that moment.
+
     Fields:
         moments: the moments of the first origins, by event, as far as they are known.
+        answer: the origin of the answer, with which the run ends; None if it is not certain.
     """
 
-    def __init__(self, source: Source) -> None:
+    def __init__(
+        self, source: Source, is_answers: Callable[[ir.Instruction], bool] = lambda i: False
+    ) -> None:
         super().__init__()
+        self.answer: Origin | None = None
+        self._is_answers = is_answers
         self.moments: dict[int, Moment] = {}
         self._source = source
         self._held: dict[int, tuple[Any, Origin]] = {}  # the value keeps its id from others
@@ -76,6 +88,8 @@ class Origins(Observer):
             self._depth += 1
             out = function(run, *args, **keywords)
             self._depth -= 1
+            if not self._new and is_surely_finite(out):
+                return out
             return finished(number, since, (*args, *keywords.values()), out)
 
         def finished(number: int, since: int, given: Sequence[Any], out: Any) -> Any:
@@ -85,10 +99,13 @@ class Origins(Observer):
             if data - data != 0.0 if type(data) is float else type(data) not in _WHOLE:
                 known = self._handed_on(given, data) if len(self._new) == since else None
                 if known is None:
-                    before = len(self._new)
+                    before, first = len(self._new), not self._held
                     out = self._noted(number, instruction, given, out, since)
                     if len(self._new) > before and len(self.moments) < _MOMENTS:
                         self.moments[number] = present(instruction, given, self._source)(out)
+                    if first and self._new and self._is_answers(instruction):
+                        self.answer = self._new[-1]
+                        raise Ended
                 else:
                     out = out + 0.0 if kind is float else out
                     self._note(out, known)
@@ -96,28 +113,42 @@ class Origins(Observer):
                 self._new.clear()
             return self._followed(out) if type(out) is FunctionType else out
 
+        number_of = _on_numbers(instruction)
+        if number_of is None:
+            return call
+
         def operated(run: Any, a: Any, b: Any) -> Any:
-            """A call of an operator, with a faster path for floats: nan stays the object that it
+            """A call on two values, with a faster path for numbers: nan stays the object that it
             was, whose origin is known.
             """
+            kind, other = type(a), type(b)
+            if (kind is float or kind is int) and (other is float or other is int):
+                self.events += 1
+                out = number_of(a, b)
+                if out - out == 0.0:
+                    return out
+                if kind is float is other and isnan(out) and not self._new:
+                    bad, other_one = (a, b) if isnan(a) else (b, a)
+                    if isnan(bad) and isfinite(other_one) and id(bad) in self._held:
+                        return bad
+                return finished(self.events, len(self._new), (a, b), out)
+            if changes or (kind is not Tensor and other is not Tensor):
+                return call(run, a, b)
             self.events += 1
-            number, since = self.events, len(self._new)
-            self._depth += 1
             out = function(run, a, b)
-            self._depth -= 1
-            kind = type(out)
-            data = out.data if kind is Tensor or kind is Number else out
-            if kind is bool or (type(data) is float and data - data == 0.0 and not self._new):
+            if is_surely_finite(out):
                 return out
-            if kind is type(a) is type(b) is float and isnan(out) and not self._new:
-                bad, other = (a, b) if isnan(a) else (b, a)
-                if isnan(bad) and isfinite(other) and id(bad) in self._held:
-                    return bad
-            return finished(number, since, (a, b), out)
+            return finished(self.events, len(self._new), (a, b), out)
 
-        if isinstance(instruction, ir.Operator) and len(instruction.args) == 2:
-            return operated
-        return call
+        def done(run: Any, x: Any) -> Any:
+            """A call on one value, with a faster path for a number."""
+            if type(x) is not float:
+                return call(run, x)
+            self.events += 1
+            out = number_of(x)
+            return out if out - out == 0.0 else finished(self.events, len(self._new), (x,), out)
+
+        return operated if len(visit.operands(instruction)) == 2 else done
 
     def event(
         self, number: int, instruction: ir.Instruction | None, given: Sequence[Any], done: Event
@@ -254,6 +285,17 @@ def _leaves_under(x: Any) -> list[Tensor]:
     return [leaf for leaf in found if leaf is not None]
 
 
+def _on_numbers(instruction: ir.Instruction) -> Callable[..., Any] | None:
+    """The function of one or two numbers that an instruction calls if it gets such, or None."""
+    number: Callable[..., Any] | None = None
+    match instruction:
+        case ir.Operator() as i if i.operator != "[]" and (i.operator, len(i.args)) in OPS:
+            number = ops[OPS[i.operator, len(i.args)]].value.number
+        case ir.Apply() as i if has_fast_path(op := ops[i.op]):
+            number = op.value.number if tuple(n for n, _ in i.arguments) == op.args else None
+    return number
+
+
 def _op(instruction: ir.Instruction | None) -> Any:
     """The op that an instruction does on its operands, if it can run again."""
     match instruction:
@@ -263,6 +305,18 @@ def _op(instruction: ir.Instruction | None) -> Any:
             names = tuple(name for name, _ in i.arguments)
             return op if names == op.args else None
     return None
+
+
+def is_surely_finite(out: Any) -> bool:
+    """True for a number or tensor whose values are finite; it is false for very large ones, too."""
+    kind = type(out)
+    if kind is Tensor or kind is Number:
+        out = out.data
+        if type(out) is not float:
+            return type(out) in _WHOLE or squares_are_finite(out)
+    elif kind is not float:
+        return kind is bool or kind is int
+    return bool(out - out == 0.0)
 
 
 def _leaves(value: Any) -> Iterator[Any]:

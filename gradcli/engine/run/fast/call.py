@@ -30,7 +30,7 @@ def bound(op: Op, arguments: Named, site: Site | None) -> Function:
     Element-wise ops on numbers, the steps of scalar loops, get a fast path of their own.
     """
     names = tuple(name for name, _ in arguments)
-    if op.host.call is None and names == op.args and _has_fast_path(op):
+    if op.host.call is None and names == op.args and has_fast_path(op):
         return by_place(op, site)
     if not _is_complete(op, names):
         free = by_name(op, site)
@@ -145,7 +145,7 @@ def _written(op: Op, arguments: Named) -> tuple[dict[str, Any], list[tuple[str, 
 def by_place(op: Op, site: Site | None) -> Function:
     """Return the op for a call with exactly its arguments by position, as of operators."""
     general = in_order(op)
-    if not _has_fast_path(op):
+    if not has_fast_path(op):
         return partial(_at, general, site)
     short = scalars.unary if len(op.args) == 1 else scalars.binary
     return short(op, general, of_tensors)(site)
@@ -160,7 +160,7 @@ def in_order(op: Op) -> Function:
     """Return the op as a function of session, site and exactly its arguments in order."""
     if not needs_no_binding(op):
         return lambda session, site, *args: by_name(op, site)(session, *args)
-    if not _has_fast_path(op):
+    if not has_fast_path(op):
         return _unbound(op)
 
     def call(session: Evaluator, site: Site | None, *args: Any) -> Any:
@@ -232,7 +232,8 @@ def _keyed(op: Op, key: Any) -> Function:
     return _with(op, params_of(key))
 
 
-def _has_fast_path(op: Op) -> bool:
+def has_fast_path(op: Op) -> bool:
+    """True if an op on numbers is one call of its function of numbers."""
     return op.value.number is not None and len(op.args) in (1, 2) and needs_no_binding(op)
 
 

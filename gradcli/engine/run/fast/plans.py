@@ -164,7 +164,7 @@ def by_plan(
 
     def call(session: Evaluator, site: Site | None, *args: Any) -> Any:
         recording = session.recording
-        if session.keep or not (recording or is_call):
+        if session.keep or (is_view and not recording):
             return general(session, site, *args)
         known: list[Any] = []
         data: list[Any] = []

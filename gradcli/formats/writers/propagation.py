@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import inf, nan
 from typing import Any
 
 from gradcli.errors import Diagnostic
@@ -26,8 +27,10 @@ class PropagationParts(ValueParts):
     def fields(self) -> dict[str, Value]:
         found: dict[str, Value] = {}
         for one in self.result.results:
-            begin = {one.name: one.value} | {name: getattr(one, name) for name in _NUMBERS}
-            more = {"interval": [*one.interval], "dof": one.dof, "budget": budget(one.budget)}
+            begin = {one.name: one.value} | {name: _real(getattr(one, name)) for name in _NUMBERS}
+            parts = {n: _numbers(part) for n, part in budget(one.budget).items()}
+            dof = inf if one.dof is None else one.dof
+            more: dict[str, Any] = {"interval": [*one.interval], "dof": dof, "budget": parts}
             if one.monte_carlo is not None:
                 more["monte_carlo"] = _simulation(one.monte_carlo)
             of = begin | {n: v for name, part in more.items() for n, v in named(name, part).items()}
@@ -83,8 +86,10 @@ class RowParts(ValueParts):
     def fields(self) -> dict[str, Value]:
         one = self.result.result
         fields = ("sensitivity", "contribution", "share")
-        shares = {f"{f}.{share.name}": getattr(share, f) for f in fields for share in one.budget}
-        orders = {name: getattr(one, name) for name in _NUMBERS[:3]}
+        shares = {
+            f"{f}.{share.name}": _real(getattr(share, f)) for f in fields for share in one.budget
+        }
+        orders = {name: _real(getattr(one, name)) for name in _NUMBERS[:3]}
         return {one.name: one.value, **orders, "interval": [*one.interval], **shares}
 
     def found(self) -> dict[str, Value]:
@@ -102,6 +107,16 @@ class RowParts(ValueParts):
             "budget": literal(_parts(self.result.result.budget), json=True),
             "warnings": array(map(warning_json, said)),
         }
+
+
+def _numbers(part: Mapping[str, Any]) -> dict[str, Any]:
+    """The numbers of an input, without the name of its distribution."""
+    return {field: _real(x) for field, x in part.items() if not isinstance(x, str)}
+
+
+def _real(x: Any) -> Any:
+    """A number that columns and arrays can hold: nan where there is none."""
+    return nan if x is None else x
 
 
 def is_of_field(warning: Diagnostic) -> bool:

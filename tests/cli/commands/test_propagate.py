@@ -79,6 +79,19 @@ def test_forms_for_pipes(form, cli):
     assert found["budget.I.sensitivity"] == "-125.0"
 
 
+def test_arrays_hold_all_numbers(cli, tmp_path):
+    import numpy as np
+
+    file = tmp_path / "p.npz"
+    assert cli("propagate", "x ** 2", "x=0+/-0.1", "-q", "-o", str(file))[0] == 0
+    found = np.load(file)
+    assert float(found["dof"]) == float("inf")
+    assert np.isnan(found["budget.x.share"])
+    assert float(found["second_order"]) == pytest.approx(sqrt(2) * 0.01)
+    assert cli("propagate", "x * 2", "x=1+/-0.1:uniform", "-o", str(file))[0] == 0
+    assert float(np.load(file)["budget.x.width"]) == 0.1
+
+
 def test_raw_is_value_and_uncertainty(cli):
     assert cli(*OHM, "-r")[1] == "25.0\n0.7078841713161836\n"
 

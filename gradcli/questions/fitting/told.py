@@ -234,7 +234,7 @@ def _warnings(ended: Ended, states: list[str], missed: list[str]) -> list[Diagno
         if state.startswith("at ")
     ]
     if at:
-        text = f"{', '.join(at)}: it has no error, and other errors hold it there"
+        text = f"{', '.join(at)}: it has no error, and the errors of others are those with it held"
         said.append(Diagnostic("at-bound", text))
     if missed:
         text = f"the profile has no end for {', '.join(missed)}"

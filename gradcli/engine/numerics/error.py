@@ -64,7 +64,7 @@ def _place(x: Any) -> Any:
 
 
 def _erfcx_below(x: Any, m: Any) -> Any:
-    return 2.0 * exp_neg_square(x, m, -1.0) - erfcx(-x, m)
+    return 2.0 * exp_neg_square(x, m, -1.0) - _erfcx_above(-x, m)
 
 
 def _erfcx_zero(x: Any, m: Any) -> Any:

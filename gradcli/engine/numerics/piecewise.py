@@ -31,6 +31,9 @@ def on_array(kernel: Kernel) -> Callable[..., Data]:
     """The kernel on an array, in double precision; a float32 array gives one again."""
 
     def value(x: Data, **params: Any) -> Data:
+        by_element = getattr(x, "by_element", None)
+        if by_element is not None:  # an array that the compiler traces
+            return by_element(lambda x: kernel(x, np, **params), (kernel, *params.items()))
         x = np.asarray(x)
         out = np.empty(x.shape, np.float32 if x.dtype.char == "f" else np.float64)
         cells, flat = out.reshape(-1), x.reshape(-1)
@@ -49,6 +52,11 @@ def pieces(x: Any, m: Any, bounds: Sequence[float], functions: Sequence[Kernel])
     """
     if m is ieee:
         return functions[bisect_right(bounds, x)](x, m)
+    if not isinstance(x, np.ndarray):  # an array that the compiler traces
+        out = functions[-1](x, m)
+        for bound, function in zip(bounds[::-1], functions[-2::-1], strict=True):
+            out = m.where(m.less(x, bound), function(x, m), out)
+        return out
     place = np.searchsorted(bounds, x, side="right")
     if (place == place[0]).all():
         return functions[place[0]](x, m)

@@ -47,7 +47,7 @@ def _samples() -> Any:
 
 
 def _accumulated(x: Data, dim: Any, dtype: Any, name: str) -> Data:
-    x = np.asarray(x)
+    x = shaped(x)
     x = converted(x, _dtype(x, dim, dtype) or dtype_of(x))
     at = axis(dim, x.ndim)
     if not x.ndim:

@@ -21,7 +21,7 @@ FAMILY = 100, "Largest and smallest"
 
 
 def _extreme(x: Data, dim: Any, keepdim: Any, name: str) -> Data:
-    x = np.asarray(x)
+    x = shaped(x)
     check_some(x.shape, dim, name)
     function = np.max if name in ("amax", "max") else np.min
     return function(x, axis=axes(dim, x.ndim), keepdims=bool(keepdim))

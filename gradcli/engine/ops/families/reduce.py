@@ -252,14 +252,19 @@ def _others(x: Any) -> Any:
     if n == 1:
         return ops.add(ops.zeros_of(like=x), 1.0)
     h = n // 2
-    first, second, rest = (
-        ops.getitem(x, index=(Ellipsis, part))
-        for part in (slice(0, h), slice(h, 2 * h), slice(2 * h, n))
-    )
-    around = _others(ops.cat(ops.mul(first, second), rest, dim=-1))
-    pairs = ops.getitem(around, index=(Ellipsis, slice(0, h)))
-    last = ops.getitem(around, index=(Ellipsis, slice(h, None)))
+    first, second = _part(x, 0, h), _part(x, h, 2 * h)
+    pairs = ops.mul(first, second)
+    if n % 2 == 0:
+        around = _others(pairs)
+        return ops.cat(ops.mul(around, second), ops.mul(around, first), dim=-1)
+    around = _others(ops.cat(pairs, _part(x, 2 * h, n), dim=-1))
+    pairs, last = _part(around, 0, h), _part(around, h, h + 1)
     return ops.cat(ops.mul(pairs, second), ops.mul(pairs, first), last, dim=-1)
+
+
+def _part(x: Any, start: int, end: int) -> Any:
+    """Elements along the last dimension."""
+    return ops.getitem(x, index=(Ellipsis, slice(start, end)))
 
 
 def _prod_slope(x: Any, dim: Any) -> Any:

@@ -7,6 +7,7 @@ from math import inf
 from typing import Any
 
 from gradcli.engine.ops.catalog import ops
+from gradcli.engine.ops.families.along import shaped
 from gradcli.engine.ops.op import Op, linear, sample
 from gradcli.engine.ops.promotion import floating
 from gradcli.engine.values.data import Data, np
@@ -30,8 +31,8 @@ def _gathered(g: Data, p: Data, along: tuple[int, ...]) -> Data:
 
 def _single(function: Callable[..., Data]) -> Callable[..., Data]:
     def call(g: Data, p: Data, dim: Any) -> Data:
-        p = np.asarray(p)
-        return function(np.asarray(g), p, axes(dim, p.ndim))
+        p = shaped(p)
+        return function(shaped(g), p, axes(dim, p.ndim))
 
     return call
 

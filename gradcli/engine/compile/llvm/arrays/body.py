@@ -14,20 +14,22 @@ from typing import Any
 from gradcli.engine.compile.llvm.arrays import moves as array_moves
 from gradcli.engine.compile.llvm.arrays.callbacks import callback
 from gradcli.engine.compile.llvm.arrays.elements import Elements
+from gradcli.engine.compile.llvm.arrays.functions import FUNCTIONS, TYPES_MADE
 from gradcli.engine.compile.llvm.arrays.held import Held
 from gradcli.engine.compile.llvm.arrays.maps import Maps
 from gradcli.engine.compile.llvm.arrays.plan import Memory, Unit, units
 from gradcli.engine.compile.llvm.arrays.steps import (
-    TYPES_MADE,
     Call,
     Copy,
     Fold,
+    Kernel,
     Map,
     Node,
     Part,
     Pick,
     Product,
     Put,
+    Scan,
     Step,
     Steps,
     Symbolic,
@@ -97,7 +99,7 @@ class ArrayBody(Body):
         self._room = self._hole = 0
         self._names: dict[str, str] = {}
         self._offsets: set[int] = set()
-        self._steps = Steps(primitives.kept)
+        self._steps = Steps(primitives.kept, FUNCTIONS)
         self._held = Held(self.w, self._steps)
         self._symbols: dict[int, Symbolic] = {}
         self._waiting: list[Instruction] = []
@@ -108,6 +110,7 @@ class ArrayBody(Body):
         self._ends: dict[int, tuple[Value, ...]] = {}
         every = [*instructions(program.block.body)]
         self._sites = Counter(i.stack for i in every if isinstance(i, Push))
+        self._kernels: dict[int, tuple[Maps, str]] = {}
         self._pushed: set[int] = set()
         self._popped: set[int] = set()
         self._doubtful_places: set[tuple[int, int]] = set()
@@ -599,9 +602,12 @@ class ArrayBody(Body):
         if isinstance(first, Pick | Put):
             self._at_place(first)
             return
+        if isinstance(first, Kernel):
+            self._kernel(first)
+            return
         self._moved(first)
 
-    def _moved(self, first: Copy | Fold | Product) -> None:
+    def _moved(self, first: Copy | Fold | Scan | Product) -> None:
         """Emit a step: one number is stored, a function is called for all else."""
         if isinstance(first, Copy) and isinstance(first.source, Number) and first.to.count == 1:
             self.w.write_element(first.source, self._address(first.to))
@@ -661,6 +667,8 @@ class ArrayBody(Body):
                 return array_moves.copy(step), [step.source]
             case Fold():
                 return array_moves.fold(step), [step.operand]
+            case Scan():
+                return array_moves.scan(step), [step.operand]
             case Product():
                 self.work += step.a.shape[-1] * step.target.count
                 return array_moves.product(step), [step.a, step.b]
@@ -669,16 +677,29 @@ class ArrayBody(Body):
     def _maps(self, steps: Sequence[Map], unit: Unit) -> None:
         kept = [node for node in unit.made() if node.at]
         maps = Maps(steps, unit.count, kept)
-        text = maps.text()
-        self.work += unit.count * len(steps)
+        self._mapped(maps, maps.text(), maps.given, kept)
+
+    def _kernel(self, step: Kernel) -> None:
+        found = self._kernels.get(id(step.traced))
+        if found is None:
+            traced = step.traced
+            maps = Maps(traced.steps, traced.source.count, [traced.result])
+            found = self._kernels[id(traced)] = maps, maps.text()
+        self._mapped(*found, [step.operand] * len(found[0].given), [step.target])
+
+    def _mapped(
+        self, maps: Maps, text: str, given: Sequence[Part | Number], made: Sequence[Node]
+    ) -> None:
+        """Emit a call of the function that does element-wise steps."""
+        self.work += maps.count * len(maps.steps)
         self._room = max(self._room, maps.room)
         takes, said = [], []
-        for k, x in enumerate(maps.given):
+        for k, x in enumerate(given):
             type_ = llvm_type(x.type) if isinstance(x, Number) else "ptr"
             takes.append(f"{type_} %a{k}")
             said.append(f"{type_} {x.text if isinstance(x, Number) else self._address(x)}")
-        takes += [f"ptr %o{k}" for k in range(len(kept))]
-        said += [f"ptr {node.at}" for node in kept]
+        takes += [f"ptr %o{k}" for k in range(len(made))]
+        said += [f"ptr {node.at}" for node in made]
         takes += ["ptr %room", "ptr %stop"]
         said += ["ptr %room", f"ptr {self.load('ptr', state.STOP)}"]
         name = self._function("i1", ", ".join(takes), text)

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 from gradcli.engine.compile.contiguity import dense
 from gradcli.engine.compile.llvm.arrays.elements import FEW, Elements, Exact, filled
+from gradcli.engine.compile.llvm.arrays.functions import FUNCTIONS
 from gradcli.engine.compile.llvm.arrays.held import Held
 from gradcli.engine.compile.llvm.arrays.steps import Node, Steps
 from gradcli.engine.compile.llvm.emit.writer import WIDE, Number, Writer
@@ -155,7 +156,7 @@ class _Trial:
         self.placed: dict[int, Place] = {}
         writer = Writer("")
         self._places = places
-        self._steps = Steps([])
+        self._steps = Steps([], FUNCTIONS)
         self._code = Exact(writer)
         self._rule = Held(writer, self._steps)
         self._body(program.block.body)

@@ -7,7 +7,7 @@ from math import prod
 
 import numpy as np
 
-from gradcli.engine.compile.llvm.arrays.steps import Copy, Fold, Part, Product
+from gradcli.engine.compile.llvm.arrays.steps import Copy, Fold, Part, Product, Scan
 from gradcli.engine.compile.llvm.emit.inner_loops import call_loop, inner_loop
 from gradcli.engine.compile.llvm.emit.writer import (
     IN_MEMORY,
@@ -17,6 +17,14 @@ from gradcli.engine.compile.llvm.emit.writer import (
     Writer,
     vector_type,
 )
+
+_ARITHMETIC = {
+    np.add: "fadd",
+    np.multiply: "fmul",
+    np.logical_or: "or",
+    np.logical_and: "and",
+}
+"""LLVM's instructions for functions that have the same bits any way they are done."""
 
 
 def copy(step: Copy) -> str:
@@ -68,23 +76,24 @@ def fold(step: Fold) -> str:
             steps_out[k] = at
             at *= step.operand.shape[k]
     sizes, (out, taken) = _merged(step.operand.shape, [steps_out, step.operand.strides])
-    first = step.first.text if type_ != "bool" else str(int(step.first.text == "true"))
-    if not out[-1]:
+    said = _ARITHMETIC.get(step.function) if out[-1] else None
+    if said is None:
         w.do(f"%count = alloca i64\n  store i64 {sizes[-1]}, ptr %count")
         w.do("%at = alloca [3 x ptr]")
-        w.array("%steps", "i64", (0, taken[-1], 0))
-    _loop(
-        w,
-        step.target.count,
-        lambda i: w.do(f"store {held} {first}, ptr {_moved(w, '%o', i, size)}, align {size}"),
-    )
+        w.array("%steps", "i64", (out[-1], taken[-1], out[-1]))
+    if step.first is not None:
+        first = step.first.text if type_ != "bool" else str(int(step.first.text == "true"))
+        _loop(
+            w,
+            step.target.count,
+            lambda i: w.do(f"store {held} {first}, ptr {_moved(w, '%o', i, size)}, align {size}"),
+        )
 
     def inner(at: Sequence[str]) -> None:
-        if not out[-1]:
+        if said is None:
             w.fill("%at", "ptr", (at[0], at[1], at[0]))
             call_loop(w, inner_loop(step.function, (type_,) * 3), "%count", "%steps")
             return
-        said = {np.add: "fadd", np.logical_or: "or", np.logical_and: "and"}[step.function]
         width = WIDE if sizes[-1] % WIDE == 0 and taken[-1] == size else 1
         t = vector_type(held, width)
 
@@ -97,6 +106,37 @@ def fold(step: Fold) -> str:
         _loop(w, sizes[-1], each, width)
 
     _nest(w, sizes, [out, taken], ["%o", _at(w, "%x", str(step.operand.offset))], inner)
+    w.do("ret void")
+    return "\n".join(["entry:", *w.lines, "}"])
+
+
+def scan(step: Scan) -> str:
+    """The body of a function that stores the running sums or products of `%x` at `%o`."""
+    w, shape = Writer(""), step.operand.shape
+    said, size = _ARITHMETIC[step.function], SIZES["float"]
+    count, inner = shape[step.axis], prod(shape[step.axis + 1 :])
+    source = _at(w, "%x", str(step.operand.offset))
+
+    def along(outer: str) -> None:
+        start = w.put(f"mul i64 {outer}, {count * inner * size}")
+        out, x = (w.put(f"getelementptr i8, ptr {p}, i64 {start}") for p in ("%o", source))
+
+        def first(k: str) -> None:
+            found = w.put(f"load double, ptr {_moved(w, x, k, size)}")
+            w.do(f"store double {found}, ptr {_moved(w, out, k, size)}")
+
+        def following(k: str) -> None:
+            so_far = w.put(f"load double, ptr {_moved(w, out, k, size)}")
+            at = w.put(f"add i64 {k}, {inner}")
+            found = w.put(f"load double, ptr {_moved(w, x, at, size)}")
+            made = w.put(f"{said} double {so_far}, {found}")
+            w.do(f"store double {made}, ptr {_moved(w, out, at, size)}")
+
+        _loop(w, inner, first)
+        if count > 1:
+            _loop(w, (count - 1) * inner, following)
+
+    _loop(w, prod(shape[: step.axis]), along)
     w.do("ret void")
     return "\n".join(["entry:", *w.lines, "}"])
 

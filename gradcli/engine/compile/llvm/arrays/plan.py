@@ -12,12 +12,14 @@ from gradcli.engine.compile.llvm.arrays.steps import (
     Call,
     Copy,
     Fold,
+    Kernel,
     Map,
     Node,
     Part,
     Pick,
     Product,
     Put,
+    Scan,
     Step,
 )
 
@@ -50,7 +52,7 @@ def parts(step: Step) -> Iterator[Part]:
     match step:
         case Map() | Call():
             found: Sequence[object] = step.operands
-        case Fold():
+        case Fold() | Scan() | Kernel():
             found = (step.operand,)
         case Product():
             found = (step.a, step.b)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -78,7 +78,7 @@ class Map(Record):
 
 class Fold(Record):
     """target = operand reduced by a NumPy function over the dimensions `axes`, starting with a
-    number.
+    number, or with what is in the target.
     """
 
     __slots__ = ("target", "function", "operand", "axes", "first")
@@ -86,7 +86,39 @@ class Fold(Record):
     function: Any
     operand: Part
     axes: tuple[int, ...]
-    first: Number
+    first: Number | None
+
+
+class Scan(Record):
+    """target = the running sums or products, by a NumPy function, of a contiguous array along a
+    dimension.
+    """
+
+    __slots__ = ("target", "function", "operand", "axis")
+    target: Node
+    function: Any
+    operand: Part
+    axis: int
+
+
+class Kernel(Record):
+    """target = a function of each element of a contiguous array, by element-wise steps of its own
+    from the array `source` to `result`.
+    """
+
+    __slots__ = ("target", "operand", "traced")
+    target: Node
+    operand: Part
+    traced: Traced
+
+
+class Traced(Record):
+    """The steps of a `Kernel`, from the array `source` to the array `result`."""
+
+    __slots__ = ("steps", "source", "result")
+    steps: tuple[Map, ...]
+    source: Node
+    result: Node
 
 
 class Product(Record):
@@ -136,28 +168,37 @@ class Call(Record):
     operands: tuple[Operand, ...]
 
 
-Step: TypeAlias = Map | Fold | Product | Copy | Pick | Put | Call
+Step: TypeAlias = Map | Fold | Scan | Kernel | Product | Copy | Pick | Put | Call
 
 _MATRIX = 2  # dimensions
 _LARGE = 1 << 27  # multiplications from which the interpreter splits a product
 _FOLDS: dict[Any, tuple[str, float | bool]] = {
     np.add: ("float", 0.0),
+    np.multiply: ("float", 1.0),
+    np.maximum: ("float", -math.inf),
+    np.minimum: ("float", math.inf),
     np.logical_or: ("bool", False),
     np.logical_and: ("bool", True),
 }
+"""For each function that reduces arrays, their type and the number to start with."""
 
 
 class Steps:
     """Collects the steps on arrays.
 
+    Args:
+        kept: Receives the arrays that the code reads, which must live as long as the code.
+        functions: What NumPy's functions other than element by element do to symbols.
+
     Fields:
         steps: the steps so far.
-        kept: arrays that the code reads, which must live as long as the code.
     """
 
-    def __init__(self, kept: list[Any]) -> None:
+    def __init__(self, kept: list[Any], functions: Mapping[Any, Callable[..., Any]]) -> None:
         self.steps: list[Step] = []
         self.kept = kept
+        self.functions = functions
+        self._kernels: dict[Any, Traced] = {}
 
     def whole(self, node: Node) -> Symbolic:
         """The symbol of an array."""
@@ -246,19 +287,18 @@ class Steps:
         return self.in_order(x)
 
     def _check_order(self, symbols: Sequence[Symbolic], shape: tuple[int, ...]) -> None:
-        """Refuse arguments whose layout NumPy's result follows if it would not be contiguous."""
-        if len(shape) < 2 or all(
-            x.shape == shape and x.ghost.flags.c_contiguous for x in symbols if x.ndim
-        ):
+        """Refuse arguments whose layout NumPy's result follows if it would not be contiguous. It is
+        if one argument of the result's shape is, whatever the others are.
+        """
+        if len(shape) < 2 or any(x.shape == shape and x.is_in_order for x in symbols):
             return
-        if not all(x.is_certain for x in symbols):
+        if not all(x.is_certain or x.root.ndim < 2 for x in symbols):
             raise Untranslatable("arrays that may have another layout")
-        ghosts = [x.ghost for x in symbols]
-        flags = [["readonly"]] * len(ghosts) + [["writeonly", "allocate"]]
-        dtypes = [None] * len(ghosts) + [np.dtype(np.bool_)]
-        made = np.nditer([*ghosts, None], [], flags, dtypes).operands[-1]  # type: ignore[arg-type]
-        if not made.flags.c_contiguous:
-            raise Untranslatable("a result that is not contiguous")
+        # a vector has its order at any stride, or all its elements at one place
+        at_one_place = [x.ghost if x.is_certain else _at_one_place(x.ghost) for x in symbols]
+        for ghosts in ([x.ghost for x in symbols], at_one_place):
+            if not _result_in_order(ghosts):
+                raise Untranslatable("a result that is not contiguous")
 
     def fold(self, function: Any, x: Symbolic, axis: Any, keepdims: Any) -> Symbolic:
         """The array reduced along some dimensions, or along all if `axis` is None."""
@@ -267,7 +307,7 @@ class Steps:
             raise Untranslatable(f"`{function.__name__}` along dimensions of {x.type}")
         if not isinstance(x.source, Node) or not x.ndim or min(x.ghost.strides) < 0:
             raise Untranslatable("a sum of an array without memory or with negative strides")
-        if function is np.add and x.ndim > 1 and not x.ghost.flags.c_contiguous:
+        if function in (np.add, np.multiply) and x.ndim > 1 and not x.ghost.flags.c_contiguous:
             raise Untranslatable("a sum of an array that is not contiguous")
         if not x.is_certain and x.ndim > 1 and axis is not None:
             raise Untranslatable("a sum of an array that may have another layout")
@@ -279,6 +319,63 @@ class Steps:
         assert number is not None
         self.steps.append(Fold(target, function, self.in_order(x), taken, number))
         return self.whole(target)
+
+    def extreme(self, function: Any, x: Symbolic, axis: Any, keepdims: Any) -> Symbolic:
+        """The largest or smallest elements along some dimensions, or of all if `axis` is None:
+        NumPy starts with the first ones.
+        """
+        if not x.is_in_order or not isinstance(x.source, Node):
+            raise Untranslatable("the largest of an array that may have another layout")
+        axes = range(x.ndim) if axis is None else axis if type(axis) is tuple else (axis,)
+        taken = {int(k) % x.ndim for k in axes}
+        kept = [1 if k in taken else n for k, n in enumerate(x.shape) if keepdims or k not in taken]
+        if len(taken) == x.ndim:
+            x, taken = x.reshape(-1), {0}
+        if len(taken) != 1 or x.type not in ("float", "int"):
+            raise Untranslatable(f"`{function.__name__}` along several dimensions")
+        (at,) = taken
+        target = Node(x.type, kept)
+        before = (slice(None),) * at
+        first = x[(*before, slice(1))].reshape(kept)
+        self.steps.append(Copy(target, self.whole(target).part(), first.part()))
+        if x.shape[at] > 1:
+            rest = x[(*before, slice(1, None))]
+            self.steps.append(Fold(target, function, rest.part(), (at,), None))
+        return self.whole(target)
+
+    def scan(self, function: Any, x: Symbolic, axis: int) -> Symbolic:
+        """The running sums or products along a dimension."""
+        if not x.is_in_order or x.type != "float":
+            raise Untranslatable("running sums of an array that may have another layout")
+        target = Node(x.type, x.shape)
+        self.steps.append(Scan(target, function, self.in_order(x), axis % x.ndim))
+        return self.whole(target)
+
+    def kernel(self, function: Callable[[Any], Any], key: Any, x: Symbolic) -> Symbolic:
+        """A function of each element whose result is contiguous. Its steps are recorded once for
+        all arrays of a size.
+
+        Args:
+            function: Gives the result for a symbol.
+            key: What distinguishes the function from others.
+            x: The array.
+        """
+        count = math.prod(x.shape)
+        traced = self._kernels.get((key, count))
+        if traced is None:
+            traced = self._kernels[key, count] = self._traced(function, count)
+        target = Node("float", x.shape)
+        self.steps.append(Kernel(target, self.in_order(x.astype(np.float64)), traced))
+        return self.whole(target)
+
+    def _traced(self, function: Callable[[Any], Any], count: int) -> Traced:
+        inner = Steps(self.kept, self.functions)
+        source = Node("float", (count,), "%x")
+        made = function(inner.whole(source))
+        maps = tuple([step for step in inner.steps if isinstance(step, Map)])
+        if len(maps) < len(inner.steps) or not any(s.target is made.source for s in maps):
+            raise Untranslatable("a function of elements that is not element by element")
+        return Traced(maps, source, made.source)
 
     def product(self, a: Symbolic, b: Symbolic) -> Symbolic:
         """The matrix product of matrices or vectors, or of stacks of matrices."""
@@ -358,6 +455,13 @@ class Symbolic(Noted):
         return self.is_certain and bool(self.ghost.flags.c_contiguous)
 
     @property
+    def is_like_by_rows(self) -> bool:
+        """True if an array that NumPy makes like the interpreter's is contiguous: a vector has its
+        order at any stride.
+        """
+        return (self.is_certain or self.root.ndim < 2) and bool(self.ghost.flags.c_contiguous)
+
+    @property
     def is_whole(self) -> bool:
         """True if it is a whole array, not a view of a part."""
         is_all = isinstance(self.source, Node) and self.size == self.source.count
@@ -411,6 +515,10 @@ class Symbolic(Noted):
     def cast(self, type: str) -> Symbolic:
         return self.steps.map("cast", [self], (self.type, type))
 
+    def by_element(self, function: Callable[[Any], Any], key: Any) -> Symbolic:
+        """The result of a function of each element; `key` distinguishes it from others."""
+        return self.steps.kernel(function, key, self)
+
     def sum(self, axis: Any = None, keepdims: Any = False) -> Symbolic:
         return self.steps.fold(np.add, self, axis, keepdims)
 
@@ -424,7 +532,7 @@ class Symbolic(Noted):
         return self.steps.map(ufunc, symbols, types)
 
     def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
-        found = _FUNCTIONS.get(function)
+        found = self.steps.functions.get(function)
         if found is None:
             raise Untranslatable(f"`{function.__name__}` of arrays is called")
         return found(self.steps, *args, **options)
@@ -437,111 +545,20 @@ class Symbolic(Noted):
         return np.power(self, exponent) if known is None else known(self)
 
 
+def _at_one_place(ghost: Any) -> Any:
+    """An array like another one whose elements are all at one place."""
+    return np.broadcast_to(np.empty((), ghost.dtype), ghost.shape)
+
+
+def _result_in_order(ghosts: Sequence[Any]) -> bool:
+    """True if the result of an element-wise function of such arrays is contiguous."""
+    flags = [["readonly"]] * len(ghosts) + [["writeonly", "allocate"]]
+    dtypes = [None] * len(ghosts) + [np.dtype(np.bool_)]
+    made = np.nditer([*ghosts, None], [], flags, dtypes).operands[-1]  # type: ignore[arg-type]
+    return bool(made.flags.c_contiguous)
+
+
 def _place(at: Symbolic) -> Number:
     if not isinstance(at.source, Number) or at.type != "int":
         raise Untranslatable("a place that is no int")
     return at.source
-
-
-def _where(steps: Steps, test: Any, *ways: Any) -> Symbolic:
-    symbols = [steps.symbol(x) for x in (test, *ways)]
-    if len(symbols) != 3 or symbols[0].type != "bool":
-        raise Untranslatable("a choice between known values")
-    dtype = np.result_type(*(x.dtype for x in symbols[1:]))
-    if dtype not in TYPE_OF:
-        raise Untranslatable("a choice of numbers of several types")
-    type_ = TYPE_OF[dtype]
-    return steps.map("select", symbols, ("bool", type_, type_, type_))
-
-
-def _filled(value: float) -> Callable[..., Symbolic]:
-    def like(steps: Steps, x: Symbolic, order: str = "K", shape: Any = None) -> Symbolic:
-        found = constant(TYPES_MADE[x.type](value))
-        assert found is not None
-        number = steps.number(found)
-        if shape is not None:
-            spread = number.shown(np.broadcast_to(number.ghost, shape))
-            return steps.whole(steps.copy(spread, Node(x.type, shape)).node)
-        if x.ghost.flags.c_contiguous or x.ndim == 1:
-            return number.shown(np.broadcast_to(number.ghost, x.shape))
-        raise Untranslatable("a result that is not contiguous")
-
-    return like
-
-
-TYPES_MADE: dict[str, Callable[[float], Any]] = {"float": float, "int": int, "bool": bool}
-
-
-def _viewed(function: Any) -> Callable[..., Symbolic]:
-    """A function on symbols that makes the view that a NumPy function makes."""
-
-    def view(steps: Steps, x: Symbolic, *args: Any, **options: Any) -> Symbolic:
-        return x.shown(function(x.ghost, *args, **options))
-
-    return view
-
-
-def _folded(function: Any) -> Callable[..., Symbolic]:
-    def fold(_: Steps, x: Symbolic, axis: Any = None, keepdims: Any = False) -> Symbolic:
-        return x.steps.fold(function, x, axis, keepdims)
-
-    return fold
-
-
-def _joined(steps: Steps, parts: Sequence[Any], axis: int = 0, dtype: Any = None) -> Symbolic:
-    symbols = [steps.symbol(x) for x in parts]
-    if dtype is not None:
-        symbols = [x.astype(dtype) for x in symbols]
-    if any(not x.ghost.flags.c_contiguous for x in symbols if x.ndim > 1) or not symbols[0].ndim:
-        raise Untranslatable("parts that are not contiguous")
-    if len({x.type for x in symbols}) > 1:
-        raise Untranslatable("parts of several types")
-    shape = [*symbols[0].shape]
-    shape[axis] = sum(x.shape[axis] for x in symbols)
-    target = steps.whole(Node(symbols[0].type, shape))
-    assert isinstance(target.source, Node)
-    for x, place in zip(symbols, _places(symbols, axis), strict=True):
-        index = (slice(None),) * (axis % x.ndim) + (place,)
-        source = x.source if isinstance(x.source, Number) else x.part()
-        steps.steps.append(Copy(target.source, target[index].part(), source))
-    return target
-
-
-def _stacked(steps: Steps, parts: Sequence[Any], axis: int = 0, dtype: Any = None) -> Symbolic:
-    symbols = [steps.symbol(x) for x in parts]
-    at = axis % (symbols[0].ndim + 1)
-    shape = [*symbols[0].shape]
-    shape.insert(at, 1)
-    return _joined(steps, [x.reshape(shape) for x in symbols], at, dtype)
-
-
-def _places(symbols: Sequence[Symbolic], axis: int) -> Iterator[slice]:
-    start = 0
-    for x in symbols:
-        yield slice(start, start + x.shape[axis])
-        start += x.shape[axis]
-
-
-_FUNCTIONS: dict[Any, Callable[..., Any]] = {
-    np.where: _where,
-    np.ones_like: _filled(1.0),
-    np.zeros_like: _filled(0.0),
-    np.sum: _folded(np.add),
-    np.any: _folded(np.logical_or),
-    np.all: _folded(np.logical_and),
-    np.concatenate: _joined,
-    np.stack: _stacked,
-    np.copy: lambda _, x, order="K": x.copy(order),
-    np.shape: lambda _, x: x.shape,
-    np.ndim: lambda _, x: x.ndim,
-    np.size: lambda _, x: x.size,
-    np.reshape: lambda _, x, shape: x.reshape(shape),
-    **{
-        function: _viewed(function)
-        for function in (
-            *(np.transpose, np.swapaxes, np.moveaxis, np.broadcast_to, np.expand_dims),
-            *(np.squeeze, np.diagonal, np.flip),
-        )
-    },
-}
-"""What functions of NumPy's other than element by element do to symbols."""

@@ -1,0 +1,121 @@
+"""Functions on whole arrays that machine code computes itself, with the interpreter's bits."""
+
+import pytest
+
+pytest.importorskip("llvmlite", reason="machine code needs the extra `fast`")
+
+import numpy as np
+
+from gradcli.engine.compile.llvm.arrays.steps import Node, Steps
+from gradcli.engine.compile.llvm.lower import Module
+from gradcli.engine.compile.scalar.errors import Untranslatable
+from gradcli.program import Options, load
+
+ALWAYS, NEVER = Options(compile="always"), Options(compile="never")
+
+
+@pytest.fixture
+def modules(monkeypatch):
+    """The modules that are made."""
+    made = []
+    before = Module.__init__
+
+    def seen(self, program):
+        before(self, program)
+        made.append(self)
+
+    monkeypatch.setattr(Module, "__init__", seen)
+    return made
+
+
+BODIES = [
+    "softmax(y, 0) + softmin(x, 0)",
+    "log_softmax(y, 0) * 0.1 + x",
+    "softmax(y.reshape(3, -1), 1).reshape(-1) + x",
+    "softmax(y.reshape(3, -1), 0).reshape(-1) + x",
+    "logsumexp(y, 0) * 0.01 + x",
+    "y - y.max() * 0.2 + y.min() * 0.1 + x",
+    "(y.reshape(-1, 1) * x).amax(0) - (y.reshape(-1, 1) * x).amin(1) * 0.1 + x",
+    "norm(y) * 0.01 + norm(y, p=3) * 0.1 + norm(x, p=float('inf')) * y",
+    "cumsum(y, 0) * 0.1 + x",
+    "cumsum(y.reshape(3, -1), 0).reshape(-1) * 0.1 + cumsum(y.reshape(3, -1), 1).reshape(-1)",
+    "prod(y * 0.5 + 1) * 0.01 + x",
+    "prod(y[:8] * 0.5 + 1) * 0.01 + x",
+    "roll(y, 1) * 0.5 + roll(y, -4, 0) * 0.1 + roll(x.reshape(3, -1), (1, 2), (0, 1)).reshape(-1)",
+    "erf(y) + erfc(x) * y",
+    "erfcx(y) * 0.1 + x",
+    "log_ndtr(y) * 0.1 + ndtr(x) * y",
+    "gelu(y) * 0.5 + x",
+    "hardswish(y) * 0.1 + relu6(y) * 0.2 + x",
+    "(tril(y.reshape(-1, 1) * x) + triu(y.reshape(-1, 1) * x, 1)).sum(0) * 0.1 + x",
+]
+
+
+@pytest.mark.parametrize("body", BODIES)
+def test_code_does_without_python(body, modules):
+    text = f"param x: float[9]\ny = x\nfor i in range(20):\n    y = {body}\ny.sum()"
+    x = np.array([0.5, -0.0, 0.0, 0.25, 0.25, -0.7, -1.5, 0.25, 2.5])
+    program = load(text)
+    found = program.grad(x=x, options=ALWAYS)
+    assert modules, "machine code is made"
+    assert modules[-1].callbacks == [], body
+    assert found.to_json() == program.grad(x=x, options=NEVER).to_json(), body
+
+
+def test_the_largest_of_zeros_of_both_signs():
+    """Which zero is the largest depends on the order in which NumPy compares."""
+    rng = np.random.default_rng(5)
+    shapes = ["(4, 12)", "(12, 4)", "(2, 3, 8)"]
+    parts = [
+        f"x[:{n}].{name}(0, keepdim=True)" for n in (*range(2, 20), 33) for name in ("amax", "amin")
+    ]
+    parts += [
+        f"x.view{shape}.{name}({k}).reshape(-1)"
+        for shape in shapes
+        for k in range(1 + shape.count(", "))
+        for name in ("amax", "amin")
+    ]
+    parts += ["softmax(x, 0)", "x.view(4, 12).amax((0, 1), keepdim=True).reshape(-1)"]
+    parts += ["logsumexp(x, 0, keepdim=True)"]
+    program = load(f"input x: float[48]\ncat(({', '.join(parts)}))")
+    for _ in range(20):
+        x = rng.choice([0.0, -0.0, -1e-300, 1e-300], p=[0.45, 0.45, 0.05, 0.05], size=48)
+        found, wanted = (program.run(x=x, options=o).result for o in (ALWAYS, NEVER))
+        np.testing.assert_array_equal(np.signbit(found), np.signbit(wanted))
+        np.testing.assert_array_equal(found, wanted)
+
+
+def test_one_contiguous_argument_makes_the_result_contiguous():
+    """NumPy lays a result out by rows if one argument says so, whatever the others say."""
+    rng = np.random.default_rng(11)
+    kinds = 0
+    for _ in range(2000):
+        shape = tuple(rng.choice([1, 2, 3], size=rng.integers(2, 5)).tolist())
+        order = rng.permutation(len(shape))
+        other = np.ones([shape[k] for k in order]).transpose(np.argsort(order))
+        other = other[tuple(slice(None, None, rng.choice([1, -1])) for _ in shape)]
+        if rng.random() < 0.3:
+            other = np.broadcast_to(other[..., :1], shape)
+        found = np.add(np.ones(shape), other)
+        kinds += not other.flags.c_contiguous
+        assert found.flags.c_contiguous, (shape, other.strides)
+    assert kinds > 500
+
+
+def test_what_depends_on_another_layout_is_refused():
+    steps = Steps([], {})
+    plain = steps.whole(_node((2, 3)))
+    unsure = steps.whole(_node((2, 3)))
+    unsure.source.certain = False
+    assert (plain + unsure).is_in_order
+    with pytest.raises(Untranslatable, match="another layout"):
+        _ = unsure + 1.0
+    vector = steps.whole(_node((6,)))
+    vector.source.certain = False
+    assert (vector.reshape(2, 3) + 1.0).is_in_order
+    with pytest.raises(Untranslatable, match="not contiguous"):
+        _ = vector.reshape(2, 3).T + 1.0
+
+
+def _node(shape):
+    return Node("float", shape, "%x")

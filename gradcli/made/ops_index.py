@@ -131,7 +131,7 @@ INDEX: dict[str, Any] = {
         'ops.internal.share': 'against_largest gathered_at_largest',
         'ops.internal.solve': 'cofactors det_sign inverse_or_nan log_abs_det solve_columns substitute',
         'ops.internal.special': 'bessel_i bessel_moment erfc_ratio erfinv_slope exp_neg_square leg ndtri_slope one_minus_square polygamma_of sech_square sigmoid_slope',
-        'ops.internal.whole': 'assembled held laid_as owned row unboxed unrow with_row',
+        'ops.internal.whole': 'assembled held laid_as owned row rows unboxed unrow unrows with_row',
         'ops.internal.window': 'fold windows',
     },
     'fields': ['L', 'LU', 'P', 'Q', 'R', 'S', 'U', 'V', 'Vh', 'eigenvalues', 'eigenvectors', 'indices', 'logabsdet', 'max', 'min', 'pivots', 'rank', 'residuals', 'sign', 'singular_values', 'solution', 'values'],

@@ -6,9 +6,11 @@ pytest.importorskip("llvmlite", reason="machine code needs the extra `fast`")
 
 import numpy as np
 
-from gradcli.engine.compile.llvm.arrays.steps import Node, Steps
+from gradcli.engine.compile.llvm.arrays.steps import Node
+from gradcli.engine.compile.llvm.arrays.symbolic import Steps
 from gradcli.engine.compile.llvm.lower import Module
 from gradcli.engine.compile.scalar.errors import Untranslatable
+from gradcli.errors import GradError
 from gradcli.program import Options, load
 
 ALWAYS, NEVER = Options(compile="always"), Options(compile="never")
@@ -119,3 +121,57 @@ def test_what_depends_on_another_layout_is_refused():
 
 def _node(shape):
     return Node("float", shape, "%x")
+
+
+GROUPS = """
+param theta: float[k]
+param w: float[k, 3]
+input group: int[n]
+input y: float[n]
+total = 0.0
+for i in range(100):
+    each = theta[group] + (w[group] ** 2).sum(1)
+    total = total * 0.5 - 0.5 * ((y - each) ** 2).sum() + theta[group[2]]
+total
+"""
+
+
+@pytest.mark.parametrize("question", ["grad", "hessian", "jvp"])
+def test_parts_at_places_in_the_data(question, modules):
+    """A model of groups: each record takes the parameters of its own."""
+    rng = np.random.default_rng(3)
+    theta, w = rng.normal(size=4), rng.normal(size=(4, 3))
+    theta[0] = -0.0
+    program = load(GROUPS)
+    for group in ([0, 3, 3, -1, 2, -4, 1], [1, 1, 1], [3, 2, 0]):
+        values = {"theta": theta, "w": w, "group": group, "y": rng.normal(size=len(group))}
+        more = {"tangents": {"theta": theta + 1.0}} if question == "jvp" else {}
+        ask = getattr(program, question)
+        found = ask(values, **more, options=ALWAYS)
+        assert found.to_json() == ask(values, **more, options=NEVER).to_json(), group
+    if question != "hessian":  # a loop of it carries arrays of several layouts
+        assert [module.callbacks for module in modules] == [[]] * 2
+
+
+def test_a_bound_model_of_groups():
+    rng = np.random.default_rng(4)
+    program = load(GROUPS)
+    data = {"group": rng.integers(-4, 4, 50), "y": rng.normal(size=50)}
+    bound = program.compile("theta,w").bind(**data)
+    for _ in range(3):
+        x = rng.normal(size=16)
+        value, gradient = bound(x)
+        wanted = program.grad(
+            {"theta": x[:4], "w": x[4:].reshape(4, 3), **data}, wrt="theta,w", options=NEVER
+        )
+        assert value == wanted.value
+        assert gradient.tolist() == [*wanted.grad["theta"], *np.ravel(wanted.grad["w"])]
+
+
+def test_a_place_out_of_range_is_an_error():
+    values = {"theta": np.ones(4), "w": np.ones((4, 3)), "y": np.ones(3)}
+    for group in ([0, 1, 4], [0, -5, 1]):
+        with pytest.raises(
+            GradError, match=f"index {group[1] if -5 in group else 4} is out of range"
+        ):
+            load(GROUPS).grad({**values, "group": group}, options=ALWAYS)

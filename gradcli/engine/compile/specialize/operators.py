@@ -18,6 +18,7 @@ from gradcli.engine.compile.specialize.tracing.values import (
     number_type,
 )
 from gradcli.engine.compile.symbols import Symbol
+from gradcli.engine.compile.typed import ManyItems, dtype_and_shape
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.run.language.operators import OPS, as_tuple
 from gradcli.engine.run.session.text import text
@@ -120,6 +121,8 @@ class Operators:
         if isinstance(x, Tensor) and x.shape:
             x = self._trace.tensors.of_known(x)
         place = index.number if isinstance(index, Cell) else index
+        if _is_several(index) and isinstance(x, (Vector, Cell)):
+            return self._parts(x, index)
         if isinstance(place, Symbol) and (isinstance(x, (Vector, list, tuple)) or is_whole(x)):
             if place.type == "int64[]":
                 place = self._trace.on_arrays(ops.unboxed, [place], {})
@@ -133,6 +136,14 @@ class Operators:
         except (LookupError, TypeError, ValueError) as error:
             raise self._trace.refused(str(error)) from None
 
+    def _parts(self, x: Any, index: Cell) -> Any:
+        """Return `x[index]` of a tensor of places that are known only at run time."""
+        if dtype_and_shape(number_type(index.number))[0] != "int64":
+            raise self._trace.refused("elements are chosen by a mask known only at run time")
+        if not is_whole(x):
+            raise ManyItems("items are picked by a tensor", self._trace.span)
+        return self._trace.do(ops.rows, [x, index], {})
+
     def joined(self, x: Any, y: Any, *, written: bool) -> Any:
         """Return `x + y` of texts, tuples and lists."""
         if isinstance(x, (str, Text)) and isinstance(y, (str, Text)):
@@ -144,6 +155,11 @@ class Operators:
         if written or not (_of_numbers(x) and _of_numbers(y)):
             return x + y
         raise self._trace.refused("`+` of lists of numbers adds their items as tensors")
+
+
+def _is_several(index: Any) -> bool:
+    """True for a tensor of places that are known only at run time, with dimensions."""
+    return is_whole(index) and bool(dtype_and_shape(number_type(index.number))[1])
 
 
 def _is_scalar(value: Any) -> bool:

@@ -146,6 +146,42 @@ unrow: Op = linear(
 )
 
 
+rows: Op = linear(
+    "rows",
+    args=("input", "at"),
+    doc="The parts input[at] at several places, that are known only when code runs.",
+    source="indexing",
+    array=taken,
+    shape=lambda x, at: (*at, *x[1:]),
+    dtype=lambda x, at: dtype_of(x),
+    batch=lambda x, at: np.array(x[:, at[0]], order="C"),
+    layout=memory.as_made,
+    vjp=(lambda g, out, x, at: unrows(g, at, size=x.shape), None),
+    saves={"input": ("at",)},
+    node="IndexBackward0",
+)
+
+
+def _unrows(g: Data, at: Data, size: Sequence[int]) -> Data:
+    found: Data = ops.unindex.value.array(g, index=at, size=size)
+    return found
+
+
+unrows: Op = linear(
+    "unrows",
+    args=("g", "at"),
+    params={"size": REQUIRED},
+    doc="Zeros of the shape `size`, to which the parts g are added at places: the transpose of "
+    "`rows`.",
+    array=_unrows,
+    shape=lambda g, at, size: size,
+    dtype=lambda g, at, size: dtype_of(g),
+    batch=lambda g, at, size: np.stack([_unrows(one, at[0], size) for one in g]),
+    vjp=(lambda g, out, x, at, size: rows(g, at), None),
+    saves={"g": ("at",)},
+)
+
+
 def _with_row_batch(x: Data, value: Data, at: Data) -> Data:
     count = max(len(x), len(value))
     out = np.array(np.broadcast_to(x, (count, *x.shape[1:])))

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from gradcli.engine.compile.array_calls import function
-from gradcli.engine.compile.llvm.arrays.steps import Operand, Part, Symbolic
+from gradcli.engine.compile.llvm.arrays.steps import Operand, Part
+from gradcli.engine.compile.llvm.arrays.symbolic import Symbolic
 from gradcli.engine.compile.llvm.emit.writer import SIZES, Number
 from gradcli.engine.compile.scalar.errors import Untranslatable
 from gradcli.engine.compile.typed import DTYPES, Do, dtype_and_shape, is_array, type_of

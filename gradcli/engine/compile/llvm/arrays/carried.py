@@ -13,7 +13,8 @@ from gradcli.engine.compile.contiguity import dense
 from gradcli.engine.compile.llvm.arrays.elements import FEW, Elements, Exact, filled
 from gradcli.engine.compile.llvm.arrays.functions import FUNCTIONS
 from gradcli.engine.compile.llvm.arrays.held import Held
-from gradcli.engine.compile.llvm.arrays.steps import Node, Steps
+from gradcli.engine.compile.llvm.arrays.steps import Node
+from gradcli.engine.compile.llvm.arrays.symbolic import Steps
 from gradcli.engine.compile.llvm.emit.writer import WIDE, Number, Writer
 from gradcli.engine.compile.typed import (
     DTYPES,

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.engine.compile.llvm.arrays.steps import Copy, Node, Steps, Symbolic
+from gradcli.engine.compile.llvm.arrays.steps import Copy, Node
+from gradcli.engine.compile.llvm.arrays.symbolic import Steps, Symbolic
 from gradcli.engine.compile.llvm.emit.inner_loops import TYPE_OF
 from gradcli.engine.compile.llvm.emit.writer import Number, constant
 from gradcli.engine.compile.scalar.errors import Untranslatable

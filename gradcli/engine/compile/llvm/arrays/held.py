@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from gradcli.engine.compile.llvm.arrays.elements import FEW, MOST, Elements, Exact, filled
-from gradcli.engine.compile.llvm.arrays.steps import Copy, Node, Steps, Symbolic
+from gradcli.engine.compile.llvm.arrays.steps import Copy, Node
+from gradcli.engine.compile.llvm.arrays.symbolic import Steps, Symbolic
 from gradcli.engine.compile.llvm.emit.writer import SIZES, WIDE, Number, Writer
 from gradcli.engine.compile.typed import Do, dtype_and_shape, is_array
 from gradcli.engine.ops.catalog import ops

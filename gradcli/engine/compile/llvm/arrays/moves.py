@@ -7,7 +7,15 @@ from math import prod
 
 import numpy as np
 
-from gradcli.engine.compile.llvm.arrays.steps import Copy, Fold, Part, Product, Scan
+from gradcli.engine.compile.llvm.arrays.steps import (
+    AddRows,
+    Copy,
+    Fold,
+    Part,
+    PickRows,
+    Product,
+    Scan,
+)
 from gradcli.engine.compile.llvm.emit.inner_loops import call_loop, inner_loop
 from gradcli.engine.compile.llvm.emit.writer import (
     IN_MEMORY,
@@ -138,6 +146,44 @@ def scan(step: Scan) -> str:
 
     _loop(w, prod(shape[: step.axis]), along)
     w.do("ret void")
+    return "\n".join(["entry:", *w.lines, "}"])
+
+
+def rows(step: PickRows | AddRows) -> str:
+    """The body of a function that copies the parts of `%x` at the places `%y` to `%o`, or adds the
+    parts `%x` to `%o` there. It returns true if a place is out of range, counted from the end if
+    it is negative.
+    """
+    w = Writer("")
+    is_read = isinstance(step, PickRows)
+    size = SIZES[step.target.type]
+    held = IN_MEMORY[step.target.type]
+    count, whole = step.at.count, step.source.shape if is_read else step.target.shape
+    inner = prod(whole[1:])
+    source, places = _at(w, "%x", str(step.source.offset)), _at(w, "%y", str(step.at.offset))
+
+    def each(k: str) -> None:
+        at = w.put(f"load i64, ptr {_moved(w, places, k, 8)}")
+        from_end = w.put(f"add i64 {at}, {whole[0]}")
+        place = w.put(f"select i1 {w.put(f'icmp slt i64 {at}, 0')}, i64 {from_end}, i64 {at}")
+        w.rare(w.put(f"icmp uge i64 {place}, {whole[0]}"), "out")
+        there = _moved(w, source if is_read else "%o", place, inner * size)
+        here = _moved(w, "%o" if is_read else source, k, inner * size)
+
+        def element(i: str) -> None:
+            from_, to = (_moved(w, base, i, size) for base in (there, here))
+            if is_read:
+                w.do(f"store {held} {w.put(f'load {held}, ptr {from_}')}, ptr {to}")
+                return
+            before, more = w.put(f"load double, ptr {from_}"), w.put(f"load double, ptr {to}")
+            w.do(f"store double {w.put(f'fadd double {before}, {more}')}, ptr {from_}")
+
+        _loop(w, inner, element)
+
+    _loop(w, count, each)
+    w.do("ret i1 false")
+    w.start("out")
+    w.do("ret i1 true")
     return "\n".join(["entry:", *w.lines, "}"])
 
 

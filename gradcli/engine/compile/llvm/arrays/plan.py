@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 
 from gradcli.engine.compile.llvm.arrays.steps import (
+    AddRows,
     Call,
     Copy,
     Fold,
@@ -17,6 +18,7 @@ from gradcli.engine.compile.llvm.arrays.steps import (
     Node,
     Part,
     Pick,
+    PickRows,
     Product,
     Put,
     Scan,
@@ -58,6 +60,8 @@ def parts(step: Step) -> Iterator[Part]:
             found = (step.a, step.b)
         case Copy() | Pick() | Put():
             found = (step.source,)
+        case PickRows() | AddRows():
+            found = (step.source, step.at)
     yield from (x for x in found if isinstance(x, Part))
 
 

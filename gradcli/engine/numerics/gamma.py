@@ -33,16 +33,21 @@ _LARGEST_FACTORIAL = 170  # of those that are doubles
 
 def lgamma(x: Any, m: Any) -> Any:
     """Logarithm of |gamma(x)|; inf at its poles."""
-    return pieces(x, m, (_WHOLE, -1.0, 0.0, 1.0, 2.0, 3.0, 8.0), _LGAMMA_PIECES)
+    return pieces(x, m, _LGAMMA_BOUNDS, _LGAMMA_PIECES)
 
 
 def _lgamma_reflected(x: Any, m: Any) -> Any:
     """Below -1, by gamma(x) gamma(-x) = -pi / (x sin(pi x))."""
-    return -m.log(-x / pi * abs(m.sin(pi * _beside_whole(x, m)))) - lgamma(-x, m)
+    return -m.log(-x / pi * abs(m.sin(pi * _beside_whole(x, m)))) - _lgamma_above_one(-x, m)
 
 
 def _lgamma_below_zero(x: Any, m: Any) -> Any:
-    return lgamma(x + 1.0, m) - m.log(-x)
+    below_one, below_two = _LGAMMA_PIECES[3:5]  # x + 1 may be rounded to 1
+    return pieces(x + 1.0, m, (1.0,), (below_one, below_two)) - m.log(-x)
+
+
+def _lgamma_above_one(x: Any, m: Any) -> Any:
+    return pieces(x, m, _LGAMMA_BOUNDS[4:], _LGAMMA_PIECES[4:])
 
 
 def _lgamma_below_one(x: Any, m: Any) -> Any:
@@ -71,6 +76,7 @@ def _lgamma_far(x: Any, m: Any) -> Any:
     return (x - 0.5) * (m.log(x) - 1.0) + (HALF_LOG_TWO_PI - 0.5 + series)
 
 
+_LGAMMA_BOUNDS = (_WHOLE, -1.0, 0.0, 1.0, 2.0, 3.0, 8.0)
 _LGAMMA_PIECES = (
     lambda x, m: x * -inf,
     _lgamma_reflected,
@@ -85,18 +91,31 @@ _LGAMMA_PIECES = (
 
 def digamma(x: Any, m: Any) -> Any:
     """Derivative of lgamma; nan at its poles but 0, where it is -inf, and inf at -0."""
-    return pieces(x, m, (_AFTER_MINUS_ONE, 1.0, 2.0, 8.0), _DIGAMMA_PIECES)
+    return pieces(x, m, _DIGAMMA_BOUNDS, _DIGAMMA_PIECES)
+
+
+def _digamma_above_one(x: Any, m: Any) -> Any:
+    return pieces(x, m, _DIGAMMA_BOUNDS[2:], _DIGAMMA_PIECES[2:])
+
+
+def _digamma_above_zero(x: Any, m: Any) -> Any:
+    return pieces(x, m, _DIGAMMA_BOUNDS[1:], (_digamma_below_one, *_DIGAMMA_PIECES[2:]))
+
+
+def _digamma_below_one(x: Any, m: Any) -> Any:
+    """From 0 on."""
+    return _digamma_above_one(x + 1.0, m) - m.reciprocal(x)
 
 
 def _digamma_reflected(x: Any, m: Any) -> Any:
     """Up to -1, by digamma(x) = digamma(-x) - 1 / x - pi cot(pi x)."""
     r = _beside_whole(x, m)
     cot = pieces(r, m, (0.0, _LEAST), (_cot, lambda r, m: r * inf, _cot))
-    return digamma(-x, m) - 1.0 / x - pi * cot
+    return _digamma_above_one(-x, m) - 1.0 / x - pi * cot
 
 
 def _digamma_near_zero(x: Any, m: Any) -> Any:
-    return digamma(x + 1.0, m) - m.reciprocal(x)
+    return _digamma_above_zero(x + 1.0, m) - m.reciprocal(x)
 
 
 def _digamma_below_two(x: Any, m: Any) -> Any:
@@ -118,6 +137,7 @@ def _digamma_far(x: Any, m: Any) -> Any:
     return m.log(x) - (0.5 / x + y * polynomial(y, _DIGAMMA_SERIES))
 
 
+_DIGAMMA_BOUNDS = (_AFTER_MINUS_ONE, 1.0, 2.0, 8.0)
 _DIGAMMA_PIECES = (
     _digamma_reflected,
     _digamma_near_zero,

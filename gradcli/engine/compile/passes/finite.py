@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import isfinite
+from math import isfinite, prod
 from typing import TypeGuard
 
 from gradcli.engine.compile.typed import (
@@ -39,6 +39,15 @@ def finite(program: Program) -> Program:
         body.append(Do(Span(0, 0), made, op, args, ()))
         return made
 
+    def flat(x: Value) -> Value:
+        """All elements as a vector, whatever their order in memory is."""
+        dtype, shape = dtype_and_shape(x.type)
+        if len(shape) < 2:
+            return x
+        made = fresh(array_type(dtype, (prod(shape),)))
+        body.append(Do(Span(0, 0), made, ops.reshape.name, (x,), (("shape", (-1,)),)))
+        return made
+
     if any(isinstance(x, float) and not isfinite(x) for x in program.block.results):
         body.append(Leave(Span(0, 0), True, _REASON))
     floats = {x.number: x for x in program.block.results if _is_float(x)}
@@ -46,7 +55,7 @@ def finite(program: Program) -> Program:
     for x in floats.values():
         nothing = done(_type(x), OPS["-", 2], x, x)
         if is_array(x.type):
-            nothing = done("float", ops.sum.name, nothing)
+            nothing = done("float", ops.sum.name, flat(nothing))
         total = nothing if total is None else done("float", OPS["+", 2], total, nothing)
     if total is not None:
         is_bad = done("bool", OPS["!=", 2], total, total)

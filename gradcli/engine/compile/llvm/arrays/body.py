@@ -95,10 +95,7 @@ class ArrayBody(StepBody):
         self.body(block)
         for k, x in enumerate(block.results):
             if is_array(type_of(x)):
-                symbol = self._symbol(x)
-                if symbol.ndim > 1 and not (symbol.ghost.flags.c_contiguous and symbol.is_certain):
-                    raise Untranslatable("a result that is not contiguous")
-                self._put(symbol, w.put(f"load ptr, ptr {slot(w, '%out', k)}"))
+                self._put(self._symbol(x), w.put(f"load ptr, ptr {slot(w, '%out', k)}"))
         self._flush()
         for k, x in enumerate(block.results):
             if not is_array(type_of(x)):
@@ -492,7 +489,7 @@ class ArrayBody(StepBody):
         """A contiguous array in lasting memory; True if the interpreter's is contiguous, too."""
         node = symbol.source
         is_certain = symbol.is_in_order
-        if not is_certain and symbol.ndim > 1 and any(symbol.strides) and symbol.is_certain:
+        if symbol.ndim > 1 and any(symbol.strides) and not symbol.is_like_by_rows:
             raise Untranslatable("a variable with several possible layouts")
         if isinstance(node, Node) and symbol.is_whole and node.lasts:
             return node, is_certain

@@ -34,7 +34,7 @@ def _filled(value: float) -> Callable[..., Symbolic]:
         if shape is not None:
             spread = number.shown(np.broadcast_to(number.ghost, shape))
             return steps.whole(steps.copy(spread, Node(x.type, shape)).node)
-        if x.ghost.flags.c_contiguous or x.ndim == 1:
+        if x.is_like_by_rows or x.ndim == 1:
             return number.shown(np.broadcast_to(number.ghost, x.shape))
         raise Untranslatable("a result that is not contiguous")
 
@@ -105,7 +105,7 @@ def _joined(steps: Steps, parts: Sequence[Any], axis: int = 0, dtype: Any = None
     symbols = [steps.symbol(x) for x in parts]
     if dtype is not None:
         symbols = [x.astype(dtype) for x in symbols]
-    if any(not x.ghost.flags.c_contiguous for x in symbols if x.ndim > 1) or not symbols[0].ndim:
+    if any(not x.is_like_by_rows for x in symbols if x.ndim > 1) or not symbols[0].ndim:
         raise Untranslatable("parts that are not contiguous")
     if len({x.type for x in symbols}) > 1:
         raise Untranslatable("parts of several types")

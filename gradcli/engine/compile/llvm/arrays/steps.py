@@ -20,16 +20,18 @@ class Node:
         lasts: True if nothing overwrites it before its block ends.
         certain: True if the interpreter's array is contiguous, too; that of a broadcast number may
             not be.
+        ordered: True if the interpreter's array has its elements in this order in memory, or all of
+            them at one place.
     """
 
-    __slots__ = ("at", "certain", "lasts", "shape", "type")
+    __slots__ = ("at", "certain", "lasts", "ordered", "shape", "type")
 
     def __init__(self, type: str, shape: Sequence[int], at: str = "") -> None:
         self.type = type
         self.shape = tuple(shape)
         self.at = at
         self.lasts = True
-        self.certain = True
+        self.certain = self.ordered = True
         if 0 in self.shape:
             raise Untranslatable("an array of no elements")
 

@@ -31,6 +31,7 @@ from gradcli.engine.compile.scalar.errors import Untranslatable
 from gradcli.engine.compile.typed import DTYPES
 
 _MATRIX = 2  # dimensions
+_MOST = 1000  # steps of a function of elements
 _LARGE = 1 << 27  # multiplications from which the interpreter splits a product
 _FOLDS: dict[Any, tuple[str, float | bool]] = {
     np.add: ("float", 0.0),
@@ -49,16 +50,20 @@ class Steps:
     Args:
         kept: Receives the arrays that the code reads, which must live as long as the code.
         functions: What NumPy's functions other than element by element do to symbols.
+        most: The most steps.
 
     Fields:
         steps: the steps so far.
     """
 
-    def __init__(self, kept: list[Any], functions: Mapping[Any, Callable[..., Any]]) -> None:
+    def __init__(
+        self, kept: list[Any], functions: Mapping[Any, Callable[..., Any]], most: float = math.inf
+    ) -> None:
         self.steps: list[Step] = []
         self.kept = kept
         self.functions = functions
-        self._kernels: dict[Any, Traced] = {}
+        self._most = most
+        self._kernels: dict[Any, Traced | Untranslatable] = {}
 
     def whole(self, node: Node) -> Symbolic:
         """The symbol of an array."""
@@ -74,10 +79,12 @@ class Steps:
         """The result of an element-wise function; `types` are those of its arguments, then of its
         result.
         """
+        if len(self.steps) >= self._most:
+            raise Untranslatable("a function of elements of very many steps")
         symbols = [self.symbol(x) for x in args]
         shape = np.broadcast_shapes(*(x.shape for x in symbols))
-        self._check_order(symbols, shape)
         target = Node(types[-1], shape)
+        target.certain = target.ordered = self._is_in_order(symbols, shape)
         operands = [x.astype(DTYPES[t]) for x, t in zip(symbols, types, strict=False)]
         taken = tuple(self._spread(x, shape) for x in operands)
         self.steps.append(Map(target, function, types, taken))
@@ -163,19 +170,16 @@ class Steps:
             x = x.shown(np.broadcast_to(x.ghost, shape))
         return self.in_order(x)
 
-    def _check_order(self, symbols: Sequence[Symbolic], shape: tuple[int, ...]) -> None:
-        """Refuse arguments whose layout NumPy's result follows if it would not be contiguous. It is
-        if one argument of the result's shape is, whatever the others are.
+    def _is_in_order(self, symbols: Sequence[Symbolic], shape: tuple[int, ...]) -> bool:
+        """True if NumPy's result, whose layout follows the arguments', is contiguous. It is if one
+        argument of the result's shape is, whatever the others are.
         """
         if len(shape) < 2 or any(x.shape == shape and x.is_in_order for x in symbols):
-            return
-        if not all(x.is_certain or x.root.ndim < 2 for x in symbols):
-            raise Untranslatable("arrays that may have another layout")
-        # a vector has its order at any stride, or all its elements at one place
+            return True
+        if not all(x.is_certain or x.is_ordered for x in symbols):
+            return False
         at_one_place = [x.ghost if x.is_certain else _at_one_place(x.ghost) for x in symbols]
-        for ghosts in ([x.ghost for x in symbols], at_one_place):
-            if not _result_in_order(ghosts):
-                raise Untranslatable("a result that is not contiguous")
+        return all(map(_result_in_order, ([x.ghost for x in symbols], at_one_place)))
 
     def fold(self, function: Any, x: Symbolic, axis: Any, keepdims: Any) -> Symbolic:
         """The array reduced along some dimensions, or along all if `axis` is None."""
@@ -186,7 +190,8 @@ class Steps:
             raise Untranslatable("a sum of an array without memory or with negative strides")
         if function in (np.add, np.multiply) and x.ndim > 1 and not x.ghost.flags.c_contiguous:
             raise Untranslatable("a sum of an array that is not contiguous")
-        if not x.is_certain and x.ndim > 1 and axis is not None:
+        is_known = x.is_certain or (x.is_ordered and axis is None)
+        if type_ != "bool" and x.ndim > 1 and not is_known:
             raise Untranslatable("a sum of an array that may have another layout")
         axes = range(x.ndim) if axis is None else axis if type(axis) is tuple else (axis,)
         taken = tuple(sorted({int(k) % x.ndim for k in axes}))
@@ -240,13 +245,19 @@ class Steps:
         count = math.prod(x.shape)
         traced = self._kernels.get((key, count))
         if traced is None:
-            traced = self._kernels[key, count] = self._traced(function, count)
+            try:
+                traced = self._traced(function, count)
+            except Untranslatable as error:
+                traced = error
+            self._kernels[key, count] = traced
+        if isinstance(traced, Untranslatable):
+            raise traced
         target = Node("float", x.shape)
         self.steps.append(Kernel(target, self.in_order(x.astype(np.float64)), traced))
         return self.whole(target)
 
     def _traced(self, function: Callable[[Any], Any], count: int) -> Traced:
-        inner = Steps(self.kept, self.functions)
+        inner = Steps(self.kept, self.functions, _MOST)
         source = Node("float", (count,), "%x")
         made = function(inner.whole(source))
         maps = tuple([step for step in inner.steps if isinstance(step, Map)])
@@ -332,11 +343,16 @@ class Symbolic(Noted):
         return self.is_certain and bool(self.ghost.flags.c_contiguous)
 
     @property
-    def is_like_by_rows(self) -> bool:
-        """True if an array that NumPy makes like the interpreter's is contiguous: a vector has its
-        order at any stride.
+    def is_ordered(self) -> bool:
+        """True if the interpreter's array has strides in proportion to this array's, or all its
+        elements at one place. A view of a vector has, whatever the vector's stride is.
         """
-        return (self.is_certain or self.root.ndim < 2) and bool(self.ghost.flags.c_contiguous)
+        return isinstance(self.source, Number) or self.source.ordered or self.root.ndim < 2
+
+    @property
+    def is_like_by_rows(self) -> bool:
+        """True if an array that NumPy makes like the interpreter's is contiguous."""
+        return (self.is_certain or self.is_ordered) and bool(self.ghost.flags.c_contiguous)
 
     @property
     def is_whole(self) -> bool:
@@ -374,7 +390,8 @@ class Symbolic(Noted):
         return self.shown(self.ghost.transpose(*axes))
 
     def copy(self, order: str = "C") -> Symbolic:
-        if not self.ghost.copy(order).flags.c_contiguous:
+        is_known = self.is_certain or self.is_ordered or order == "C" or self.ndim == 1
+        if not is_known or not self.ghost.copy(order).flags.c_contiguous:
             raise Untranslatable("a copy that is not contiguous")
         return self.steps.whole(self.steps.copy(self, Node(self.type, self.shape)).node)
 

@@ -238,7 +238,7 @@ class F(Function):
         return 2 * u * g
 """
 REFUSED = {
-    "x[x > 0].sum() * b": "an item is taken by a value known only at run time",
+    "x[x > 0].sum() * b": "elements are chosen by a mask known only at run time",
     "y = x * b\na, c = y.split(50)\na += 1\ny.sum()": "that others may hold",
     "torch.unique(x).sum() * b": "`unique` gives a tensor of a type known only at run time",
     "y = x.reshape(5, 20).T\ny.contiguous().sum() * b": "the layout of a tensor",

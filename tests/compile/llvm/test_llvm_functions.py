@@ -6,6 +6,7 @@ pytest.importorskip("llvmlite", reason="machine code needs the extra `fast`")
 
 import numpy as np
 
+from gradcli.engine.compile.llvm.arrays.functions import FUNCTIONS
 from gradcli.engine.compile.llvm.arrays.steps import Node
 from gradcli.engine.compile.llvm.arrays.symbolic import Steps
 from gradcli.engine.compile.llvm.lower import Module
@@ -180,3 +181,60 @@ def test_a_place_out_of_range_is_an_error():
             GradError, match=f"index {group[1] if -5 in group else 4} is out of range"
         ):
             load(GROUPS).grad({**values, "group": group}, options=ALWAYS)
+
+
+def _steps():
+    return Steps([], FUNCTIONS)
+
+
+def _unordered(type="float"):
+    made = _steps().whole(Node(type, (2, 3), "%x"))
+    made.source.certain = made.source.ordered = False
+    return made
+
+
+REFUSED = {
+    # what is asked of a symbol of a matrix, and what the refusal says
+    "a largest with a least": (lambda x: np.max(x, initial=3.0), "an array and a number"),
+    "of two of three": (lambda x: np.max(x.reshape(2, 1, 3), axis=(0, 1)), "several dimensions"),
+    "a sum of ints as floats": (lambda x: np.sum(x.astype(np.int64), dtype=np.float64), "int"),
+    "running sums of ints": (lambda x: np.cumsum(x > 0, 0), "running sums"),
+    "rolled": (lambda x: np.roll(x.T, 1, 0), "is rolled"),
+    "places of true elements": (lambda x: np.where(x > 0), "the places of true elements"),
+    "rows by columns": (lambda x: x.steps.pick_rows(x.T, _place_of(x)), "parts of an array"),
+    "a sum at places": (lambda x: x.steps.add_rows(x > 0, _place_of(x), x), "another type"),
+    "by columns": (lambda x: np.max(x.T, axis=0), "the largest of an array"),
+    "an element of a function": (
+        lambda x: x.by_element(lambda y: y.reshape(-1).sum(), "sum"),
+        "not element by element",
+    ),
+    "a function without end": (lambda x: x.by_element(_endless, "endless"), "very many steps"),
+}
+
+
+def _place_of(x):
+    return x.steps.whole(Node("int", (2,), "%y"))
+
+
+def _endless(x):
+    while True:
+        x = x + 1.0
+
+
+@pytest.mark.parametrize(("asked", "message"), REFUSED.values(), ids=REFUSED)
+def test_what_machine_code_refuses(asked, message):
+    x = _steps().whole(_node((2, 3)))
+    for _ in range(2):  # a refusal is remembered
+        with pytest.raises(Untranslatable, match=message):
+            asked(x)
+
+
+def test_kernels_of_two_sizes_and_of_two_functions_differ():
+    steps = _steps()
+    one, other = steps.whole(_node((3,))), steps.whole(_node((5,)))
+    keys = [(one, "a"), (other, "a"), (one, "b"), (one, "a")]
+    for x, key in keys:
+        x.by_element(lambda y, key=key: y + (1.0 if key == "a" else 2.0), key)
+    traced = [step.traced for step in steps.steps]
+    assert traced[0] is traced[3]
+    assert len({id(t) for t in traced}) == 3

@@ -61,6 +61,31 @@ for t in range(1, n):
     total = total - 0.5 * log(sigma2) - 0.5 * (y[t] - mu) ** 2 / sigma2
 total
 """
+GROUPS = """
+param mu = 0.1
+param log_tau = 0.2
+param eta: float[8]
+param log_s = 0.0
+input group: int[n]
+input y: float[n]
+theta = mu + exp(log_tau) * eta
+rest = (y - theta[group]) * exp(-log_s)
+-0.5 * (eta ** 2).sum() - 0.5 * (rest ** 2).sum() - n * log_s
+"""
+CLASSES = """
+param w: float[5, 3]
+input x: float[n, 5]
+input y: float[n, 3]
+(y * log_softmax(x @ w, 1)).sum()
+"""
+NETWORK = """
+param v: float[8, 4]
+param b: float[8]
+param w: float[8]
+input x: float[n, 4]
+input y: float[n]
+((tanh(x @ v.T + b) @ w - y) ** 2).mean()
+"""
 EIGHT = "".join(f"param a{k}: float\n" for k in range(8))
 CURVE = f"""{EIGHT}
 input y: float[n]
@@ -133,6 +158,15 @@ def main(repeats: int = 5) -> None:
         mixed = np.array([0.3, -1.0, 1.5, 0.1, -0.1])
         _race("a mixture over 1,000 data", MIXTURE, {"y": y1000}, mixed, {}, repeats)
         of_garch = np.array([0.1, 0.2, 0.3, 0.4])
+        data = {"group": numbers.integers(0, 8, size=200), "y": y200}
+        _race("groups of 200 records", GROUPS, data, np.linspace(-0.5, 0.5, 11), {}, repeats)
+        data = {
+            "x": numbers.normal(size=(200, 5)),
+            "y": np.eye(3)[numbers.integers(0, 3, size=200)],
+        }
+        _race("three classes, 200 rows", CLASSES, data, np.linspace(-0.5, 0.5, 15), {}, repeats)
+        data = {"x": numbers.normal(size=(100, 4)), "y": numbers.normal(size=100)}
+        _race("a network, 100 rows", NETWORK, data, np.linspace(-0.5, 0.5, 48), {}, repeats)
         by_hand = {} if c is None else {"C by hand": _garch(c, of_garch, y200)}
         _race("GARCH(1,1) over 200 data", GARCH, {"y": y200}, of_garch, by_hand, repeats)
     eight = np.linspace(0.1, 0.8, 8)
@@ -223,6 +257,20 @@ def _models(np: Any, scan: Callable[..., Any]) -> dict[str, Callable[..., Any]]:
         right = (1 - p) * np.exp(-0.5 * ((y - x[2]) * np.exp(-x[4])) ** 2 - x[4])
         return np.log(left + right).sum()
 
+    def groups(x: Any, group: Any, y: Any) -> Any:
+        theta = x[0] + np.exp(x[1]) * x[2:10]
+        rest = (y - theta[group]) * np.exp(-x[10])
+        return -0.5 * (x[2:10] ** 2).sum() - 0.5 * (rest**2).sum() - len(y) * x[10]
+
+    def classes(x: Any, rows: Any, y: Any) -> Any:
+        z = rows @ x.reshape(5, 3)
+        top = np.amax(z, 1)[:, None]
+        return (y * (z - top - np.log(np.exp(z - top).sum(1))[:, None])).sum()
+
+    def network(x: Any, rows: Any, y: Any) -> Any:
+        h = np.tanh(rows @ x[:32].reshape(8, 4).T + x[32:40])
+        return ((h @ x[40:] - y) ** 2).mean()
+
     def garch(x: Any, y: Any) -> Any:
         def turn(sigma2: Any, pair: Any) -> tuple[Any, Any]:
             before, now = pair
@@ -236,6 +284,9 @@ def _models(np: Any, scan: Callable[..., Any]) -> dict[str, Callable[..., Any]]:
         "eight schools": schools,
         "AR(5) over 200 data": regression,
         "a mixture over 1,000 data": mixture,
+        "groups of 200 records": groups,
+        "three classes, 200 rows": classes,
+        "a network, 100 rows": network,
         "GARCH(1,1) over 200 data": garch,
     }
 

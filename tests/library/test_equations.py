@@ -220,6 +220,8 @@ def test_the_result_has_the_form_of_the_start():
         [2.0, 3.0]
     ]
     assert isinstance(load("root(lambda x: x - 1, 0)").run(options=NEVER).result, float)
+    half = "root(lambda x: x * x - tensor(2.0, dtype=float32), tensor([1.0], dtype=float32))"
+    assert value(half)[0] == pytest.approx(math.sqrt(2), rel=1e-15)
     assert value("root(f=lambda x: x - 1, x0=0)") == 1.0
 
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import Op, host
 from gradcli.engine.ops.tracing import Tracing
 from gradcli.engine.run.code.functions import misfit, wrong_function
 from gradcli.engine.run.code.naming import kind_of
 from gradcli.engine.run.code.translate import LIBRARY
 from gradcli.engine.run.execution.execute import imported
+from gradcli.engine.run.language.casts import cast
 from gradcli.engine.tape.tensor import Tensor, node_of
 from gradcli.engine.values.data import NUMBERS, shape_of
 from gradcli.engine.values.refusals import not_callable
@@ -66,13 +66,24 @@ def check_function(function: Any, count: int, by: str) -> None:
 
 
 def point(session: Any, x0: Any, by: str) -> Any:
-    """A start as a number or a tensor of floats."""
+    """A start as a number or a tensor of float64, in which all equations are solved."""
     x0 = session.tensor(x0)
     if type(x0) in NUMBERS:
         return float(x0)
     if not isinstance(x0, Tensor):
         raise run_error("wrong-type", f"`{by}` starts at a number or a tensor, got {kind_of(x0)}")
-    return x0 if x0.dtype.startswith("float") else session.do(ops.mul, [x0, 1.0], {})
+    return x0 if x0.dtype == "float64" else cast(session, x0, "float64")
+
+
+def _traced_point(code: Tracing, x0: Any) -> Any:
+    """The same while code is made. A `ValueError` leaves it to the interpreter."""
+    if type(x0) is list:
+        x0 = code.cell([float(x) if type(x) is int else x for x in x0], None, False)
+    x0 = float(x0) if type(x0) is int else x0
+    like = code.like(x0)
+    if isinstance(like, Tensor) and like.dtype != "float64":
+        raise ValueError
+    return x0
 
 
 def _of_shape(name: str, x0: Any) -> str:
@@ -88,10 +99,7 @@ def _at_start(name: str, doc: str, source: str) -> Op:
         return solved(session, _of_shape(name, x0), [f, x0, *args])
 
     def traced(code: Tracing, f: Any, x0: Any, *args: Any) -> Any:
-        if type(x0) is int:
-            x0 = float(x0)
-        elif type(x0) is list:
-            x0 = code.cell(x0, None, False)
+        x0 = _traced_point(code, x0)
         function = code.library(f"equations.{_of_shape(name, code.like(x0))}")
         return code.call(function, [f, x0, *args], {})
 
@@ -146,7 +154,7 @@ def _limit(session: Any, x: Any) -> Any:
 
 
 def _traced_integral(code: Tracing, f: Any, a: Any, b: Any, *args: Any) -> Any:
-    a, b = (float(x) if type(x) is int else x for x in (a, b))
+    a, b = (_traced_point(code, x) for x in (a, b))
     given = [f, a, b, code.moves(a), code.moves(b), *args]
     return code.call(code.library("equations.quad"), given, {})
 
@@ -222,10 +230,9 @@ def _method(method: Any, steps: Any, rtol: Any, atol: Any) -> tuple[str, Sequenc
 
 
 def _traced_solution(code: Tracing, f: Any, y0: Any, t: Any, *args: Any, **params: Any) -> Any:
-    y0, t = (code.cell(x, None, False) if type(x) is list else x for x in (y0, t))
+    y0, t = (_traced_point(code, x) for x in (y0, t))
     moves = (code.moves(t),) * shape_of(code.like(t))[0]
     name, how = _method(**params)
-    y0 = float(y0) if type(y0) is int else y0
     given = [f, y0, shape_of(code.like(y0)), t, moves, *how, *args]
     return code.call(code.library(f"equations.{name}"), given, {})
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from gradcli.errors import ProgramError
-from gradcli.grammar.syntax import ast, forms
+from gradcli.grammar.syntax import ast, forms, parser
 from gradcli.grammar.syntax.parser import parse
 from gradcli.source import Source
 
@@ -71,6 +71,8 @@ def _answer(text):
 @pytest.fixture
 def alike(monkeypatch):
     """A function that checks that a text is parsed as it is line by line."""
+
+    monkeypatch.setattr(parser, "_FEW", 0)
 
     def check(text):
         monkeypatch.setattr(forms, "_BEFORE", 10**9)

@@ -7,11 +7,10 @@ common form are taken down, from a parse of names in place of tokens, and become
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
-from gradcli.grammar.syntax.faults import Fault
 from gradcli.grammar.syntax.layout import Token
 from gradcli.grammar.syntax.transform import Transform
 from gradcli.source import Span
@@ -25,24 +24,6 @@ Drive: TypeAlias = Callable[[Any, list[Token], int], Sequence[Entry]]
 _BEFORE = 20  # lines of a form that are parsed one by one: making its code takes as long
 _LONGEST = 60  # tokens of a line that has a form
 _MOST = 2000  # forms whose lines are counted
-_BREAKS = frozenset({"_NEWLINE", "_INDENT", "_DEDENT"})
-
-
-def lines(tokens: Iterable[Token]) -> Iterator[list[Token]]:
-    """The tokens line by line, each with the break behind it. The tokens before a fault come before
-    it is raised.
-    """
-    line: list[Token] = []
-    try:
-        for token in tokens:
-            line.append(token)
-            if token[0] in _BREAKS:
-                yield line
-                line = []
-    except Fault:
-        yield line
-        raise
-    yield line
 
 
 class _Form(NamedTuple):

@@ -22,6 +22,7 @@ MAX_BLOCKS = 100
 _CLOSERS = {")": "(", "]": "[", "}": "{"}
 OPENERS, CLOSERS = frozenset({"LPAR", "LSQB", "LBRACE"}), frozenset({"RPAR", "RSQB", "RBRACE"})
 _STRUCTURE = OPENERS | CLOSERS | {"_NEWLINE"}
+_BREAKS = frozenset({"_NEWLINE", "_INDENT", "_DEDENT"})
 
 
 def layout(tokens: Iterable[Token], end: int, *, bracketed: bool = False) -> Iterator[Token]:
@@ -110,3 +111,20 @@ def _blocks(indents: list[str], indent: str, start: int) -> list[str]:
         raise Fault("bad-indent", message, begin, start)
     message = "this indentation fits none of the blocks above"
     raise Fault("bad-indent", message, begin, start)
+
+
+def lines(tokens: Iterable[Token]) -> Iterator[list[Token]]:
+    """The tokens line by line, each with the break behind it. The tokens before a fault come before
+    it is raised.
+    """
+    line: list[Token] = []
+    try:
+        for token in tokens:
+            line.append(token)
+            if token[0] in _BREAKS:
+                yield line
+                line = []
+    except Fault:
+        yield line
+        raise
+    yield line

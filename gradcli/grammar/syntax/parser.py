@@ -7,20 +7,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gradcli.cpython import Uncollected
 from gradcli.errors import ProgramError
 from gradcli.grammar.syntax import ast
 from gradcli.grammar.syntax.faults import Fault
-from gradcli.grammar.syntax.forms import Entry, Forms, lines
-from gradcli.grammar.syntax.layout import Token, layout
+from gradcli.grammar.syntax.layout import Token, layout, lines
 from gradcli.grammar.syntax.lexer import tokens
 from gradcli.grammar.syntax.tables import Keep, Rule, Tables, load
 from gradcli.grammar.syntax.transform import Transform
 from gradcli.source import Source, Span
 
+if TYPE_CHECKING:
+    from gradcli.grammar.syntax.forms import Entry, Forms
+
 MAX_DEPTH = 200
+_FEW = 20  # lines of a text that has no forms
 
 
 def parse(source: Source) -> ast.Module:
@@ -94,7 +97,15 @@ class _Parser:
         self._tables: Tables = load()
         transform = Transform(self._part)
         self._rules = Prepared(self._tables.rules, transform)
-        self._forms = Forms(transform, self._of_numbers)
+        self._forms = self._of_lines(transform)
+
+    def _of_lines(self, transform: Transform) -> Forms | None:
+        """The forms of the lines of a long text."""
+        if self._source.text.count("\n") <= _FEW:
+            return None
+        from gradcli.grammar.syntax.forms import Forms
+
+        return Forms(transform, self._of_numbers)
 
     def _of_numbers(self, recorder: Any, line: list[Token], state: int) -> Sequence[Entry]:
         """The stack behind a line, with what a recorder takes down in place of nodes."""

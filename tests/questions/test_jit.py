@@ -563,6 +563,11 @@ KEYS = {
         ("run", {}, {"options": Options(compile="always", grad_fn=False)}),
         ("run", {}, {"options": Options(compile="always", grad_fn=True)}),
     ),
+    "what is asked of uncertainties": (
+        "input x = 0.7\nsin(x) * x ** 2",
+        ("propagate", {"x": 0.7}, {"uncertainties": {"x": 0.1}, "coverage": 0.95}),
+        ("propagate", {"x": 0.7}, {"uncertainties": {"x": 0.1}, "coverage": 0.5}),
+    ),
 }
 
 

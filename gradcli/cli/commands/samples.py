@@ -35,7 +35,8 @@ def samples(line: Line) -> None:
                 f"there is no sample `{line.sample}`",
                 nearest(name, known) or "`gradcli samples` lists them",
             )
-    chosen = known if name is None else {name: known[name]}
+    own = (name, f"{name}.csv")  # a program and its data
+    chosen = known if name is None else {n: known[n] for n in own if n in known}
     if line.folder is not None:
         _copy(list(chosen.values()), Path(line.folder))
     elif name is not None:

@@ -26,6 +26,7 @@ OTHERWISE = {
     "bessel_moment": "the slope of i0e and i1e, with the rows of which it is compared",
     "bessel_i": "the slope of i0 and i1, with the rows of which it is compared",
     "ndtri_slope": "the slope of ndtri, with the row of which it is compared",
+    "zeros_through": "zeros, and so are its derivatives; tests/library/test_equations.py",
     "erfinv_slope": "the slope of erfinv, with the row of which it is compared",
 }
 """Operations of one argument that have no row, and why."""

@@ -35,7 +35,13 @@ from gradcli.errors import GradError, RunError
 
 OPS = table()
 PLAIN = {name: entry for name, entry in OPS.items() if entry.value.array or entry.value.body}
-ALWAYS_ZERO = {"nought", "unmoved", "among", "beside"}  # one of their rules gives zero, or nothing
+ALWAYS_ZERO = {
+    "nought",
+    "unmoved",
+    "among",
+    "beside",
+    "zeros_through",
+}  # one of their rules gives zero, or nothing
 INTERNAL = {"view_update", "zeros_of"}  # they take functions or shapes, not values
 
 

@@ -99,7 +99,7 @@ def _digamma_above_one(x: Any, m: Any) -> Any:
 
 
 def _digamma_above_zero(x: Any, m: Any) -> Any:
-    return pieces(x, m, _DIGAMMA_BOUNDS[1:], (_digamma_below_one, *_DIGAMMA_PIECES[2:]))
+    return pieces(x, m, _DIGAMMA_BOUNDS[1:], _DIGAMMA_PIECES_ABOVE_ZERO)
 
 
 def _digamma_below_one(x: Any, m: Any) -> Any:
@@ -145,6 +145,7 @@ _DIGAMMA_PIECES = (
     _digamma_middle,
     _digamma_far,
 )
+_DIGAMMA_PIECES_ABOVE_ZERO = (_digamma_below_one, *_DIGAMMA_PIECES[2:])
 
 
 def polygamma(x: Any, m: Any, n: int = 1) -> Any:

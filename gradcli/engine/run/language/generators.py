@@ -31,6 +31,8 @@ def drawn(rng: Any, name: str, args: Any, keywords: Any) -> Any:
         raise run_error("unknown-attribute", f"this generator has no `{name}`")
     given = [_given(value) for value in args]
     named = {key: _given(value) for key, value in keywords.items()}
+    if name == "multivariate_normal":
+        named.setdefault("check_valid", "raise")  # NumPy warns of a wrong covariance, and draws
     place = DRAWS[name]
     size = given if place is None else given[place] if len(given) > place else named.get("size")
     if size is not None and not isinstance(size, np.ndarray):

@@ -467,7 +467,8 @@ class Program:
             inputs: Values by name; those of the unknowns are the start.
             wrt: The unknowns; None: the names of `grad`.
             of: Top-level names; None: the program's result.
-            between: Two values of the only unknown, at which the result has different signs.
+            between: Two values of the only unknown, at which the result has different signs. The
+                unknown may be the only input without a value.
             starts: How many starts are tried.
             sensitivity: Inputs by which the point is differentiated; ["all"] for all.
             most: The most evaluations of one search; None: 200 (n + 1).
@@ -478,12 +479,14 @@ class Program:
         Raises:
             GradError: Of the kind of the failure. A search that fails is told by the result.
         """
-        from gradcli.questions.solving.root import Asked, root
+        from gradcli.questions.solving.root import Asked, bracketed, root
 
         given, settings = given_values(inputs, named), options or Options()
         outputs = [of] if of is None or isinstance(of, str) else [*of]
-        others = tuple(sensitivity)
-        asked = Asked(_listed(wrt), outputs, between, starts, others, most, start or {})
+        others, names = tuple(sensitivity), _listed(wrt)
+        if between is not None:
+            given, names = bracketed(self._loaded.program, given, names, between)
+        asked = Asked(names, outputs, between, starts, others, most, start or {})
         return self._shown(self.within(settings, lambda: root(self, given, asked, settings)), given)
 
     def propagate(

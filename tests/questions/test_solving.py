@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gradcli
-from gradcli.errors import GradError
+from gradcli.errors import GradError, InputError
 from gradcli.program import Options
 
 pytest.importorskip("scipy")
@@ -237,6 +237,12 @@ def test_a_bracket():
     found = gradcli.load("cos(x) - x").root(x=0.0, between=(0.0, 2.0))
     assert found.values["x"] == pytest.approx(0.7390851332151607, rel=1e-14)
     assert found.gradient == {"x": pytest.approx(-1.6736120291832148)}
+    for given, asked in (({}, {}), ({}, {"wrt": "x"}), ({"a": 2.0}, {})):
+        program = gradcli.load("x ** 2 - 2" if not given else "x ** 2 - a")
+        of_middle = program.root(given, between=(0.0, 2.0), **asked)
+        assert of_middle.values == {"x": pytest.approx(2**0.5, rel=1e-14)}, (given, asked)
+    with pytest.raises(InputError, match="have no values"):
+        gradcli.load("x ** 2 - a").root(between=(0.0, 2.0))
     none = gradcli.load("x ** 2 + 1").root(x=0.0, between=(0.0, 2.0))
     assert none.reason.startswith("no bracket: the result is 1 at x=0 and 5 at x=2")
     pole = gradcli.load("1 / x").root(x=1.0, between=(-1.0, 2.0))

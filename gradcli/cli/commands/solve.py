@@ -53,7 +53,7 @@ def root(line: Line) -> None:
 
     Examples:
       gradcli root 'cos(x) - x' x=1
-      gradcli root 'x ** 3 - a' x=1 a=2 --wrt x --between 0:2 --sensitivity a
+      gradcli root 'x ** 3 - a' a=2 --between 0:2 --sensitivity a
       gradcli root -e 'f = x ** 2 + y ** 2 - 4; g = x * y - 1; g' x=2 y=1 --of f,g
       printf 'a\n2\n3\n' | gradcli root 'x ** 2 - a' x=1 --wrt x --rows -
     """

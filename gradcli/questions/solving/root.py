@@ -9,6 +9,7 @@ from typing import Any
 from gradcli.engine.run.execution.inputs import Given
 from gradcli.engine.values.data import Data, np
 from gradcli.errors import AssertionFailed, Diagnostic, InputError, RunError, UsageError
+from gradcli.ir.program import Program
 from gradcli.models.minimum import MOST
 from gradcli.models.zero import Local, Search, between, is_singular, zero
 from gradcli.questions.asked.request import Options
@@ -70,6 +71,19 @@ def root(program: Any, given: Mapping[str, Given], asked: Asked, options: Option
     best = min(ends, key=lambda end: (bool(end.reason), float(np.linalg.norm(end.local.residuals))))
     reached = sum(not end.reason for end in ends)
     return _result(unknowns, asked, best, reached, function, others)
+
+
+def bracketed(
+    program: Program,
+    given: dict[str, Given],
+    wrt: list[str] | None,
+    ends: tuple[float, float],
+) -> tuple[dict[str, Given], list[str] | None]:
+    """The inputs and the unknown of a bracket: the only input without a value is in its middle."""
+    missing = [i.name for i in program.inputs if i.is_missing(given)]
+    if len(missing) != 1 or wrt not in (None, missing):
+        return given, wrt
+    return {**given, missing[0]: Given(sum(ends) / 2, missing[0])}, missing
 
 
 class _Function:

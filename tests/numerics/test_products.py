@@ -98,7 +98,7 @@ def test_no_interrupt_leaves_a_thread_or_a_part_of_a_product(all_large, monkeypa
     until = time.monotonic() + 20
     while _thread._count() > threads and time.monotonic() < until:
         time.sleep(0.001)
-    assert _thread._count() == threads
+    assert _thread._count() <= threads  # one of another test may have ended
 
 
 def test_shapes_that_do_not_fit_are_refused_as_ever(all_large):

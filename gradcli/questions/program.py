@@ -523,7 +523,7 @@ class Program:
             GradError: Of the kind of the failure.
         """
         from gradcli.questions.answers.monte_carlo import simulated
-        from gradcli.questions.answers.propagate import of_row, propagate, propagation
+        from gradcli.questions.answers.propagate import of_row, propagate
         from gradcli.questions.uncertainty.asked import asked_question, taken, without_uncertainty
         from gradcli.views import PropagateRow
 
@@ -536,15 +536,14 @@ class Program:
         names = [of] if of is None or isinstance(of, str) else [*of]
         about = request(given, {}, asked, wrt=question.joint.names)
 
-        def interpreted(_: Loaded, request: Request) -> PropagateResult:
+        def propagation(_: Loaded, request: Request) -> PropagateResult:
+            """Has the name of the question that rows are asked, so that its code answers."""
             return propagate(loaded, request, names, question)
-
-        interpreted.__name__ = propagation.__name__  # code answers it as that of a row
 
         def answer() -> PropagateResult:
             if len(names) == 1:
                 single = about.changed(of=names[0], question=question)
-                made = self._jit.answer(interpreted, single)
+                made = self._jit.answer(propagation, single)
                 found: PropagateResult = of_row(made) if isinstance(made, PropagateRow) else made
             elif asked.compile == "always":
                 help = "ask for one with --of"

@@ -68,7 +68,9 @@ WITH = {
 
 
 HALVES = [0, pytest.param(1, marks=pytest.mark.long)]
-"""Every other use, by turns from layout to layout; and the rest."""
+"""Half of the uses: the usual run has one, a long run the other, too. In each layout the usual one
+begins at another use than in the layout before.
+"""
 
 
 def check(question, head, uses, half=slice(None)):

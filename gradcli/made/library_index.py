@@ -21,6 +21,7 @@ FILES = {
     'equations.quad': 'equations/quad',
     'equations.root_of_number': 'equations/points',
     'equations.root_of_tensor': 'equations/points',
+    'equations.stacked': 'equations/odeint',
     'jax.experimental.ode.odeint': 'lessons/jax/experimental/ode/ode',
     'jax.scipy.optimize.OptimizeResults': 'lessons/jax/scipy/optimize/minimize',
     'jax.scipy.optimize.minimize': 'lessons/jax/scipy/optimize/minimize',

@@ -105,6 +105,26 @@ def test_code_gives_the_same_bits(text, mode):
     assert found[0] == found[1]
 
 
+LISTS = [
+    "odeint(lambda t, y: -a * y, [a, 1.0], [0, 1.0])[1].sum()",
+    "odeint(lambda t, y: -y * y[1], [1, a * a], [0.0, 0.3, 1.0])[1:].sum()",
+    "odeint(lambda t, y: -a * y, [1.0, 2.0], [0.0, a])[1].sum()",
+    "odeint(lambda t, y: -y, [a, 1.0], [0.5 * a, a], method='rk4', steps=3)[1].sum()",
+    "root(lambda x: x * x - a, [a, 2.0]).sum()",
+    "root(lambda x, b: [x[0] - b[0], x[1] - b[1]], [1.0, 2.0], [a, a * a]).sum()",
+    "fixed_point(lambda x: (x + a / x) / 2, [a, 1.0]).sum()",
+    "minimize(lambda x: ((x - a) ** 2).sum(), [a, 2.0]).sum()",
+    "quad(lambda x, b: b[0] * x, 0, a, [a, 1.0])",
+]
+
+
+@pytest.mark.parametrize("text", LISTS)
+def test_lists_of_unknown_numbers_have_derivatives_by_code(text):
+    program = load(f"param a = 1.5\n{text}")
+    ways = [program.grad(options=Options(compile=how)).grad["a"] for how in ("always", "never")]
+    assert float(ways[0]) == float(ways[1]) != 0.0
+
+
 def test_second_derivatives_by_code_are_the_same():
     program = load("param a = 1.5\nparam b = 2.0\nroot(lambda x: x ** 3 + a * x - b, 1.0)")
     found = [program.hessian(options=Options(compile=way)).to_json() for way in ("never", "always")]

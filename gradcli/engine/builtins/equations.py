@@ -86,6 +86,17 @@ def _traced_point(code: Tracing, x0: Any) -> Any:
     return x0
 
 
+def _traced_tensor(code: Tracing, x: Any) -> Any:
+    """A start, or times, by which derivatives are taken: a list is stacked. Errors as of
+    `_traced_point`.
+    """
+    if type(x) is not list or all(type(item) in NUMBERS for item in x):
+        return _traced_point(code, x)
+    if any(shape_of(code.like(item)) for item in x):
+        raise ValueError
+    return _traced_point(code, code.call(code.library("equations.stacked"), [x], {}))
+
+
 def _of_shape(name: str, x0: Any) -> str:
     return f"{name}_of_tensor" if shape_of(x0) else f"{name}_of_number"
 
@@ -230,7 +241,7 @@ def _method(method: Any, steps: Any, rtol: Any, atol: Any) -> tuple[str, Sequenc
 
 
 def _traced_solution(code: Tracing, f: Any, y0: Any, t: Any, *args: Any, **params: Any) -> Any:
-    y0, t = (_traced_point(code, x) for x in (y0, t))
+    y0, t = (_traced_tensor(code, x) for x in (y0, t))
     moves = (code.moves(t),) * shape_of(code.like(t))[0]
     name, how = _method(**params)
     given = [f, y0, shape_of(code.like(y0)), t, moves, *how, *args]

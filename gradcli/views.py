@@ -199,6 +199,8 @@ class FitResult(Shown):
         estimates: The same numbers one by one.
         level: The level of the intervals.
         records: How many records count.
+        compared: How many records each of several results is compared with, by name; None if all
+            are compared with all.
         left_out: How many were left out.
         dof: Degrees of freedom; None for a likelihood.
         figures: `residual_standard_error` or `chi_squared`, `rss`, `r_squared`, `log_likelihood`,
@@ -227,6 +229,7 @@ class FitResult(Shown):
     estimates: tuple[Estimate, ...]
     level: float
     records: int
+    compared: dict[str, int] | None
     left_out: int
     dof: int | None
     figures: dict[str, float]

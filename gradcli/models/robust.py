@@ -8,11 +8,12 @@ Source: Huber and Ronchetti, Robust Statistics, 2nd ed. (2009), sections 7.6 and
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import numpy as np
 
+from gradcli.models.median import median
 from gradcli.models.triangle import Array
 
 NORMAL = 1.4826  # times the median of |r|: the deviation of normal residuals
@@ -58,9 +59,9 @@ LOSSES = {
 """The losses by name; `linear`, the plain square, needs none."""
 
 
-def spread(residuals: Array) -> float:
+def spread(residuals: Callable[[], Iterable[Array]]) -> float:
     """The deviation of residuals, by the median of their sizes; outliers do not move it."""
-    return NORMAL * float(np.median(np.abs(residuals)))
+    return NORMAL * median(lambda: map(np.abs, residuals()))
 
 
 def weights(loss: Loss, residuals: Array, scale: float) -> Array:
@@ -68,24 +69,27 @@ def weights(loss: Loss, residuals: Array, scale: float) -> Array:
     return loss.slope((residuals / scale) ** 2)
 
 
-def cost(loss: Loss, residuals: Array, scale: float) -> float:
+def cost(loss: Loss, residuals: Iterable[Array], scale: float) -> float:
     """The sum of the losses, in place of the sum of squares."""
-    return scale**2 * float(np.sum(loss.value((residuals / scale) ** 2)))
+    return scale**2 * sum(float(np.sum(loss.value((part / scale) ** 2))) for part in residuals)
 
 
-def sandwich(loss: Loss, residuals: Array, scale: float, estimated: int) -> float:
+def sandwich(loss: Loss, residuals: Iterable[Array], scale: float, estimated: int) -> float:
     """Huber's factor of (J'J)^-1: the mean of psi^2 over the square of the mean of its slope.
 
     Args:
         loss: The loss.
-        residuals: The residuals at the solution.
+        residuals: The residuals at the solution, some at a time.
         scale: The scale of the loss, in their unit.
         estimated: How many parameters were estimated.
     """
-    z = (residuals / scale) ** 2
-    slope = loss.slope(z)
-    psi, bent = residuals * slope, slope + 2.0 * z * loss.bend(z)
-    count = len(residuals)
-    if count <= estimated or not np.mean(bent) > 0.0:
+    count, squares, bent = 0, 0.0, 0.0
+    for part in residuals:
+        z = (part / scale) ** 2
+        slope = loss.slope(z)
+        count += len(part)
+        squares += float(np.sum((part * slope) ** 2))
+        bent += float(np.sum(slope + 2.0 * z * loss.bend(z)))
+    if count <= estimated or not bent > 0.0:
         return float("nan")
-    return float(count / (count - estimated) * np.mean(psi**2) / np.mean(bent) ** 2)
+    return count / (count - estimated) * (squares / count) / (bent / count) ** 2

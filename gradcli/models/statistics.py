@@ -5,6 +5,7 @@ Source of the criteria: R's `logLik.nls` and `AIC`, which count the variance as 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from math import inf, log, nan, pi
 from typing import Any
 
@@ -49,21 +50,32 @@ def _special() -> Any:
     return special
 
 
-def minus_two_log(squares: float, weights: Array | None, count: int) -> float:
-    """-2 log L of normal residuals whose variance is RSS/n over the weights."""
+def minus_two_log(squares: float, weighed: float, count: int) -> float:
+    """-2 log L of normal residuals whose variance is RSS/n over their weights.
+
+    Args:
+        squares: The weighted sum of squares.
+        weighed: The sum of the logarithms of the weights.
+        count: How many residuals there are.
+    """
     if squares <= 0.0:
         return -inf
-    weighed = 0.0 if weights is None else float(np.sum(np.log(weights)))
     return count * (log(2.0 * pi) + 1.0 + log(squares / count)) - weighed
 
 
-def minus_two_log_known(squares: float, sigma: Array) -> float:
-    """-2 log L of normal residuals whose deviations are known."""
-    return len(sigma) * log(2.0 * pi) + 2.0 * float(np.sum(np.log(sigma))) + squares
+def minus_two_log_known(squares: float, logs: float, count: int) -> float:
+    """-2 log L of normal residuals whose deviations are known; `logs` is the sum of theirs."""
+    return count * log(2.0 * pi) + 2.0 * logs + squares
 
 
-def explained(squares: float, observed: Array, weights: Array) -> float:
-    """R squared: the part of the weighed variance about the mean that a model explains."""
-    mean = float(np.average(observed, weights=weights))
-    whole = float(np.sum(weights * (observed - mean) ** 2))
+def explained(squares: float, observed: Callable[[], Iterable[tuple[Array, Array]]]) -> float:
+    """R squared: the part of the weighted variance about the mean that a model explains.
+
+    Args:
+        squares: The weighted sum of squares.
+        observed: Gives the observed values and their weights, some at a time, at each call.
+    """
+    total = sum(float(np.sum(y * w)) for y, w in observed())
+    mean = total / sum(float(np.sum(w)) for _, w in observed())
+    whole = sum(float(np.sum(w * (y - mean) ** 2)) for y, w in observed())
     return 1.0 - squares / whole if whole > 0.0 else nan

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from gradcli.cli.line.output import Target
 from gradcli.cli.terminal.failures import usage
+from gradcli.formats.readers.many_files import ManyFiles
 from gradcli.formats.readers.whole_table import read_whole
 from gradcli.formats.texts.layouts import LAYOUTS
 from gradcli.views import FitGroups
@@ -31,15 +32,22 @@ class Data:
     """
 
     def __init__(self, batch: Batch) -> None:
-        self.name = batch.rows.name
-        self.names: Sequence[str] = batch.rows.names
-        self.titles: Sequence[str] = batch.rows.titles
-        self._batch = batch
+        rows = batch.rows
+        self.name = rows.name
+        self._tables = rows.apart() if isinstance(rows, ManyFiles) else [rows]
+        self.names: Sequence[str] = [*dict.fromkeys(n for t in self._tables for n in t.names)]
+        self.titles: Sequence[str] = [*dict.fromkeys(n for t in self._tables for n in t.titles)]
+        self._skips = batch.on_error != "stop"
 
-    def read(self, names: Sequence[str], titles: Sequence[str]) -> Whole:
-        """The records, with some columns as numbers and others as texts."""
-        skips = self._batch.on_error != "stop"
-        return read_whole(self._batch.rows, names, titles, skips=skips)
+    def read(
+        self,
+        names: Sequence[str],
+        titles: Sequence[str],
+        either: Sequence[Collection[str]] = (),
+        most: int | None = None,
+    ) -> Whole:
+        """The records. Arguments as of `read_whole`."""
+        return read_whole(self._tables, names, titles, skips=self._skips, either=either, most=most)
 
 
 class Predictions:

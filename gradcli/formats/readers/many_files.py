@@ -26,6 +26,10 @@ class ManyFiles(Rows):
         self.at_once = "-" not in names and first.at_once
         self._wanted: frozenset[str] = frozenset()
 
+    def apart(self) -> list[Rows]:
+        """The files, each by itself; they may have different columns. Instead of iterating."""
+        return [self._first_file, *map(self._opened, self._names[1:])]
+
     def share(self) -> float | None:
         """The share that has been read, as if all files were equally long; None if unknown."""
         share = self._file.share()

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from math import prod
+from math import isfinite, nan
 from typing import Any
 
-from gradcli.errors import Diagnostic, InputError
+import numpy as np
+
+from gradcli.errors import Diagnostic, InputError, listed
+from gradcli.formats.files.stored import Growing, pieces
 from gradcli.formats.readers.kept import Kept
-from gradcli.formats.readers.rows import Row, Rows, Wanted
-from gradcli.formats.texts.refusal import refused
+from gradcli.formats.readers.rows import Block, Row, Rows, Wanted, written_object
+from gradcli.formats.texts.refusal import first_names, refused
 from gradcli.record import Record
 from gradcli.source import Span
 
@@ -22,18 +25,22 @@ class Whole(Record):
 
     Fields:
         name: The table's name in messages.
-        columns: Arrays of numbers by name, with the records first.
+        columns: Arrays of numbers by name, with the records first; `Stored` ones if they are long.
         texts: Cells by the titles of columns.
         lines: The line of each record in its file.
-        left: The lines of records that were left out, with the reason.
+        left_out: How many records were left out.
+        first_left: The line of the first of them, with the reason; None if there is none.
+        most: The most bytes of a column in memory; None for any number.
     """
 
-    __slots__ = ("name", "columns", "texts", "lines", "left")
+    __slots__ = ("name", "columns", "texts", "lines", "left_out", "first_left", "most")
     name: str
     columns: dict[str, Any]
     texts: dict[str, list[str]]
     lines: Any
-    left: list[tuple[int, Diagnostic]]
+    left_out: int
+    first_left: tuple[int, Diagnostic] | None
+    most: int | None
 
     @property
     def count(self) -> int:
@@ -41,16 +48,33 @@ class Whole(Record):
         return len(self.lines)
 
     def chosen(self, places: Any) -> Whole:
-        """Some of the records, by a mask or by their numbers."""
-        import numpy as np
-
-        numbers = np.flatnonzero(places) if places.dtype == np.bool_ else places
+        """Some of the records, by their numbers."""
         return Whole(
             self.name,
-            {name: column[numbers] for name, column in self.columns.items()},
-            {name: [cells[k] for k in numbers] for name, cells in self.texts.items()},
-            self.lines[numbers],
-            self.left,
+            {name: column[places] for name, column in self.columns.items()},
+            {name: [cells[k] for k in places] for name, cells in self.texts.items()},
+            self.lines[places],
+            self.left_out,
+            self.first_left,
+            self.most,
+        )
+
+    def known(self, names: Sequence[str]) -> Whole:
+        """The records in which no number of these columns is missing, without their texts."""
+        several = [self.columns[name] for name in names]
+        if not several or all(complete(*parts).all() for parts in pieces(*several)):
+            return self
+        grown = {name: Growing(self.most, name) for name in self.columns}
+        lines = Growing(self.most, "line")
+        for one, *parts in pieces(self.lines, *self.columns.values()):
+            named = dict(zip(self.columns, parts, strict=True))
+            chosen = complete(*(named[name] for name in names))
+            lines.append(one[chosen])
+            for name, part in named.items():
+                grown[name].append(part[chosen])
+        columns = {name: column.done() for name, column in grown.items()}
+        return Whole(
+            *(self.name, columns, {}, lines.done(), self.left_out, self.first_left, self.most)
         )
 
     def place(self, number: int) -> str:
@@ -58,93 +82,187 @@ class Whole(Record):
         return f"`{self.name}`, line {int(self.lines[number])}"
 
 
-def read_whole(rows: Rows, names: Sequence[str], titles: Sequence[str], *, skips: bool) -> Whole:
-    """All records of a table.
+def complete(*columns: Any) -> Any:
+    """True at the records in which no number of these columns is missing."""
+    found = np.ones(len(columns[0]), np.bool_)
+    for column in columns:
+        found &= ~np.isnan(column.reshape(len(column), -1)).any(axis=1)
+    return found
+
+
+def read_whole(
+    tables: Sequence[Rows],
+    names: Sequence[str],
+    titles: Sequence[str],
+    *,
+    skips: bool,
+    either: Sequence[Collection[str]] = (),
+    most: int | None = None,
+) -> Whole:
+    """All records of some tables.
 
     Args:
-        rows: The table, of which nothing has been read.
+        tables: The tables, of which nothing has been read.
         names: The inputs whose columns are numbers.
         titles: The columns that are kept as texts.
         skips: True if a bad record is left out, False if it is an error.
+        either: Groups of inputs of which each record has at least one; other inputs may be missing,
+            and are nan there. If there are none, each record has all inputs.
+        most: The most bytes of a column in memory; None for any number.
 
     Raises:
         InputError: At the first bad record, or if a column is missing.
     """
-    import numpy as np
+    reading = _Reading(names, titles, either, skips=skips, most=most)
+    for rows in tables:
+        reading.take(rows)
+    return reading.done(" and ".join(rows.name for rows in tables))
 
-    rows.check(frozenset(names))
-    kept = Kept(rows, titles)
-    wanted = Wanted(frozenset(names), ())
-    pieces: list[dict[str, Any]] = []
-    cells: list[list[str]] = [[] for _ in titles]
-    lines: list[Any] = []
-    left: list[tuple[int, Diagnostic]] = []
 
-    def one(row: Row) -> dict[str, Any] | None:
-        try:
-            found = _numbers(wanted.of(row), names, row)
-        except InputError as error:
-            if not skips:
-                raise
-            left.append((row.line, error.diagnostics[0]))
-            return None
-        return found
+class _Reading:
+    """Columns that grow. Arguments as of `read_whole`."""
 
-    def take(row: Row) -> None:
-        found = one(row)
-        if found is None:
-            return
-        pieces.append({name: np.asarray(x, np.float64)[None] for name, x in found.items()})
-        lines.append(np.array([row.line]))
-        for column, cell in zip(cells, kept.cells(row), strict=True):
-            column.append(cell)
+    def __init__(
+        self,
+        names: Sequence[str],
+        titles: Sequence[str],
+        either: Sequence[Collection[str]],
+        *,
+        skips: bool,
+        most: int | None,
+    ) -> None:
+        self._names, self._titles, self._either = names, titles, either
+        self._skips, self._most = skips, most
+        self._columns = {name: Growing(most, name) for name in names}
+        self._lines = Growing(most, "line")
+        self._cells: list[list[str]] = [[] for _ in titles]
+        self._count = 0
+        self._left_out = 0
+        self._first_left: tuple[int, Diagnostic] | None = None
 
-    reading = iter(rows)
-    while True:
-        few = len(lines) + len(left) < _FEW
-        block = None if few or not names else rows.block(names, _AHEAD)
-        if block is None:
+    def take(self, rows: Rows) -> None:
+        """Read a table. Errors as of `read_whole`."""
+        names = self._present(rows)
+        rows.check(frozenset(names))
+        kept = Kept(rows, self._titles)
+        reading = iter(rows)
+        while True:
+            block = rows.block(names, _AHEAD) if names and self._count >= _FEW else None
+            if block is not None:
+                fine = self._fine(block)
+                columns = {name: column[fine] for name, column in block.columns.items()}
+                cells = kept.columns(block) if self._titles else []
+                self._append(columns, block.line + np.flatnonzero(fine))
+                self._keep(
+                    [[c for c, is_fine in zip(one, fine, strict=True) if is_fine] for one in cells]
+                )
+                continue
             row = next(reading, None)
             if row is None:
-                break
-            take(row)
-            continue
+                return
+            self._count += 1
+            found = self._one(row)
+            if found is not None:
+                columns = {name: np.asarray(x, np.float64)[None] for name, x in found.items()}
+                self._append(columns, np.array([row.line]))
+                self._keep([[cell] for cell in kept.cells(row)])
+
+    def _present(self, rows: Rows) -> list[str]:
+        """The names that a table has.
+
+        Raises:
+            InputError: If it has to have others.
+        """
+        if rows.form == "ndjson":
+            return [*self._names]
+        absent = [name for name in self._names if name not in rows.names]
+        if absent and not self._either:
+            others = first_names(rows.titles) or "none"
+            raise refused(f"`{rows.name}` has no column {listed(absent)}; it has {others}")
+        return [name for name in self._names if name not in absent]
+
+    def done(self, name: str) -> Whole:
+        """All that was read."""
+        columns = {name: column.done() for name, column in self._columns.items()}
+        texts = dict(zip(self._titles, self._cells, strict=True))
+        lines = self._lines.done()
+        return Whole(*(name, columns, texts, lines, self._left_out, self._first_left, self._most))
+
+    def _append(self, columns: dict[str, Any], lines: Any) -> None:
+        for name, grown in self._columns.items():
+            column = columns.get(name)
+            grown.append(np.full(len(lines), np.nan) if column is None else column)
+        self._lines.append(lines)
+
+    def _keep(self, several: Sequence[Sequence[str]]) -> None:
+        for kept, more in zip(self._cells, several, strict=True):
+            kept.extend(more)
+
+    def _fine(self, block: Block) -> Any:
+        """True at the records of a block that count. Those with a nan are read by themselves."""
         odd = np.zeros(block.count, np.bool_)
         for column in block.columns.values():
             odd |= np.isnan(column.reshape(block.count, -1)).any(axis=1)
-        fine = ~odd
         if odd.any():
             block.columns = {name: column.copy() for name, column in block.columns.items()}
+        fine = ~odd
         for place in np.flatnonzero(odd):
-            found = one(block.row(int(place)))
+            found = self._one(block.row(int(place)))
             if found is not None:
                 fine[place] = True
-                for name, value in found.items():
-                    block.columns[name][place] = value
-        pieces.append({name: block.columns[name][fine] for name in names})
-        lines.append(block.line + np.flatnonzero(fine))
-        if titles:
-            for column, more in zip(cells, kept.columns(block), strict=True):
-                column += [cell for cell, is_fine in zip(more, fine, strict=True) if is_fine]
-    columns = {name: _joined([piece[name] for piece in pieces], name) for name in names}
-    texts = dict(zip(titles, cells, strict=True))
-    every = np.concatenate(lines) if lines else np.zeros(0, np.int64)
-    return Whole(rows.name, columns, texts, every, left)
+                for name, column in block.columns.items():
+                    column[place] = found[name]
+        return fine
 
+    def _one(self, row: Row) -> dict[str, Any] | None:
+        """The values of a record; None if it is left out."""
+        try:
+            return self._numbers(row)
+        except InputError as error:
+            if not self._skips:
+                raise
+            self._left_out += 1
+            self._first_left = self._first_left or (row.line, error.diagnostics[0])
+            return None
 
-def _numbers(found: dict[str, Any], names: Collection[str], row: Row) -> dict[str, Any]:
-    """The values of a row, all of them there and none of them nan.
+    def _numbers(self, row: Row) -> dict[str, Any]:
+        """The values of a row, nan where they may be missing.
 
-    Raises:
-        InputError: At what is not.
-    """
-    for name in names:
-        if name not in found:
-            raise _refused(row, f"this row has no `{name}`", None)
-        if not _is_known(found[name]):
+        Raises:
+            InputError: At what is no finite number.
+        """
+        blank = _blank(row, self._names) if self._either else set()
+        found = Wanted(frozenset(self._names) - blank, ()).of(row)
+        for name in self._names:
+            if name in blank:
+                found[name] = nan
+            elif name not in found:
+                raise _refused(row, f"this row has no `{name}`", None)
+            elif self._either and found[name] != found[name]:
+                blank.add(name)
+            elif not _is_known(found[name]):
+                help = "`--on-error skip` leaves such records out, and counts them"
+                raise _refused(row, f"`{name}` is not finite here", help)
+        if self._either and all(blank.intersection(group) for group in self._either):
+            names = listed([name for group in self._either for name in group])
             help = "`--on-error skip` leaves such records out, and counts them"
-            raise _refused(row, f"`{name}` is not finite here", help)
-    return {name: _plain(found[name]) for name in names}
+            raise _refused(row, f"this row has none of {names}", help)
+        return {name: _plain(found[name]) for name in self._names}
+
+
+def _blank(row: Row, names: Sequence[str]) -> set[str]:
+    """The names for which a row has an empty cell, null, or nothing."""
+    if row.header is None:
+        written = written_object(row.record.text)
+        known = {row.dialect.name(key) for key, value in written.items() if value is not None}
+        return {name for name in names if name not in known}
+    cells, columns = row.record.cells, row.header.columns
+    return {
+        name
+        for name in names
+        if name not in columns
+        or not any(cells[place].strip() for place in columns[name].cells if place < len(cells))
+    }
 
 
 def _refused(row: Row, message: str, help: str | None) -> InputError:
@@ -161,20 +279,6 @@ def _plain(value: Any) -> Any:
 
 def _is_known(value: Any) -> bool:
     """True for a finite number, or a list of them."""
-    from math import isfinite
-
     if isinstance(value, list):
         return all(map(_is_known, value))
     return isfinite(_plain(value))
-
-
-def _joined(pieces: list[Any], name: str) -> Any:
-    import numpy as np
-
-    if not pieces:
-        return np.zeros(0)
-    shapes = {piece.shape[1:] for piece in pieces}
-    if len(shapes) > 1:
-        sizes = " and ".join(str(prod(shape)) for shape in sorted(shapes))
-        raise refused(f"the records have {sizes} elements of `{name}`")
-    return np.concatenate(pieces)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, ClassVar, Protocol
 
 from gradcli.record import Record
@@ -18,7 +18,8 @@ class Asked(Record):
         wrt: The parameters to estimate; None for all.
         fix: Parameters that are held, with a value or None for their start.
         bounds: The lower and upper bounds of parameters, beside those that are declared.
-        sigma: The known standard deviations, an expression over the columns; None if unknown.
+        sigma: The known standard deviations, an expression over the columns, or one for each that
+            is observed; None if unknown.
         weights: What multiplies the squares, likewise.
         scale_errors: True if known deviations are scaled by the residuals after all.
         loss: "linear", "soft-l1", "huber", "cauchy" or "arctan".
@@ -70,8 +71,8 @@ class Asked(Record):
     wrt: Sequence[str] | None
     fix: Mapping[str, Any]
     bounds: Mapping[str, tuple[Any, Any]]
-    sigma: str | None
-    weights: str | None
+    sigma: str | Sequence[str] | None
+    weights: str | Sequence[str] | None
     scale_errors: bool
     loss: str
     loss_scale: float | None
@@ -103,5 +104,18 @@ class Table(Protocol):
     name: str
     names: Sequence[str]
 
-    def read(self, names: Sequence[str], titles: Sequence[str]) -> Any:
-        """The records as a `Whole`, with some columns as numbers and others as texts."""
+    def read(
+        self,
+        names: Sequence[str],
+        titles: Sequence[str],
+        either: Sequence[Collection[str]] = (),
+        most: int | None = None,
+    ) -> Any:
+        """The records as a `Whole`, with some columns as numbers and others as texts.
+
+        Args:
+            names: The columns of numbers.
+            titles: Those of texts.
+            either: Groups of columns of which each record has one; others may be missing, as nan.
+            most: The most bytes of a column in memory; None for any number.
+        """

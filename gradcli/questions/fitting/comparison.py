@@ -6,14 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from gradcli.engine.run.execution.inputs import Given, check_names
-from gradcli.engine.values.data import np
 from gradcli.errors import Diagnostic, UsageError
-from gradcli.formats.readers.whole_table import Whole
 from gradcli.ir.program import Program
 from gradcli.questions.asked.request import Options
 from gradcli.questions.fitting.asked import Asked, Table
 from gradcli.questions.fitting.data import Parse
-from gradcli.questions.fitting.fit import Fit
+from gradcli.questions.fitting.fit import Fit, records
 from gradcli.questions.fitting.roles import starts_wanted
 from gradcli.views import FitComparison, FitResult, NestedTest
 
@@ -60,11 +58,7 @@ def comparison(
         made[name] = Fit(program, ops, part, columns, asked.changed(**fields), parse, options)
         if made[name].roles.missing and asked.starts == 1:
             raise starts_wanted(made[name].roles.missing)
-    if table is None:
-        data = Whole("the data", {}, {}, np.zeros(1, np.int64), [])
-    else:
-        names = dict.fromkeys(name for one in made.values() for name in one.names)
-        data = table.read([*names], ())
+    data = records(table, [*made.values()], asked)
     fits = {name: one.of(data) for name, one in made.items()}
     said = {(w.code, w.message): w for found in fits.values() for w in found.warnings}
     return FitComparison(fits, _test(fits, asked) if nested else None, tuple(said.values()))
@@ -85,7 +79,7 @@ def _test(fits: Mapping[str, FitResult], asked: Asked) -> NestedTest:
         text = "both models have the same number of parameters, so neither is nested in the other"
         raise UsageError(Diagnostic("usage", text, help="leave out `--nested`; AIC compares them"))
     few, many = fits[smaller], fits[larger]
-    by_likelihood = asked.likelihood or (asked.sigma is not None and not asked.scale_errors)
+    by_likelihood = asked.likelihood or (asked.sigma and not asked.scale_errors)
     if by_likelihood or many.dof is None:
         ratio = 2.0 * (many.figures["log_likelihood"] - few.figures["log_likelihood"])
         chance = beyond_chi(max(ratio, 0.0), more)

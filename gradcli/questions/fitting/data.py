@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gradcli.engine.run.execution.inputs import Given
 from gradcli.engine.values.data import Data, np
 from gradcli.errors import Diagnostic, InputError, UsageError, nearest
+from gradcli.formats.files.stored import Growing, pieces
 from gradcli.questions.fitting.asked import Asked
 from gradcli.record import Record
 
@@ -63,31 +64,50 @@ class Expression:
                 help = nearest(name, columns) or f"the columns are {', '.join(columns) or 'none'}"
                 raise UsageError(Diagnostic("unknown-name", message, help=help))
 
-    def of(self, data: Whole) -> Data:
-        """Its value at each record.
+    def of(self, data: Whole) -> Any:
+        """Its value at each record, a column.
 
         Raises:
             InputError: If one is not finite.
             GradError: As of a run.
         """
         if self._program is None:
-            found = data.columns[self.text]
-        elif self.names:
-            columns = {name: data.columns[name] for name in self.names}
+            column = data.columns[self.text]
+            first = 0
+            for (part,) in pieces(column):
+                self._check(part, (len(part),), first, data)
+                first += len(part)
+            return column
+        grown, first = Growing(data.most, self.text), 0
+        for lines, *parts in pieces(data.lines, *(data.columns[name] for name in self.names)):
+            part = self._part(dict(zip(self.names, parts, strict=True)), len(lines))
+            self._check(part, lines.shape, first, data)
+            grown.append(part)
+            first += len(lines)
+        return grown.done()
+
+    def _part(self, columns: Mapping[str, Data], count: int) -> Data:
+        """Its value at some records."""
+        if self.names:
             answers = self._program.rows(columns, "run", self._given)
-            found = np.asarray(answers.get("result", np.zeros(0)), np.float64)
-        else:
-            value = self._program.run(self._given).result
-            found = np.full(data.count, np.asarray(value, np.float64).ravel()[0])
-        if found.shape != (data.count,):
+            return np.asarray(answers.get("result", np.zeros(0)), np.float64)
+        value = self._program.run(self._given).result
+        return np.full(count, np.asarray(value, np.float64).ravel()[0])
+
+    def _check(self, part: Data, shape: tuple[int, ...], first: int, data: Whole) -> None:
+        """Refuse values of records, from one on, that are no finite numbers.
+
+        Raises:
+            InputError: At the first.
+        """
+        if part.shape != shape:
             message = f"{self._flag} `{self.text}` is not one number a record"
             raise InputError(Diagnostic("shape-mismatch", message))
-        wrong = ~np.isfinite(found)
+        wrong = ~np.isfinite(part)
         if wrong.any():
             k = int(np.argmax(wrong))
-            message = f"`{self.text}` is not finite at {data.place(k)}: {found[k]}"
+            message = f"`{self.text}` is not finite at {data.place(first + k)}: {part[k]}"
             raise InputError(Diagnostic("bad-input", message))
-        return found
 
 
 def _parameter(name: str, flag: str) -> UsageError:
@@ -97,25 +117,54 @@ def _parameter(name: str, flag: str) -> UsageError:
 
 
 class Observed(Record):
-    """What the results of a model are compared with.
+    """What one result of a model is compared with. Columns are arrays, or `Stored` ones.
 
     Fields:
-        values: The observed values, one array a result.
+        names: The columns that its values are computed from.
+        data: The records that have these.
+        values: The observed values; None if the result itself is residuals, or a likelihood.
         sigma: Their standard deviations; None if they are not known.
         weights: What multiplies their squares; None for ones.
     """
 
-    __slots__ = ("values", "sigma", "weights")
-    values: list[Data]
-    sigma: Data | None
-    weights: Data | None
+    __slots__ = ("names", "data", "values", "sigma", "weights")
+    names: Sequence[str]
+    data: Whole
+    values: Any
+    sigma: Any
+    weights: Any
 
-    def scales(self) -> Data:
-        """What the differences of each record are multiplied by."""
-        found = np.ones(len(self.values[0]) if self.values else 1)
-        if self.sigma is not None:
-            found = found / self.sigma
-        return found if self.weights is None else found * np.sqrt(self.weights)
+    def scales(self, part: slice) -> Data:
+        """What the differences of some records are multiplied by; zero for one that is left out."""
+        sigma = None if self.sigma is None else self.sigma[part]
+        weights = None if self.weights is None else self.weights[part]
+        return _scaled(part.stop - part.start, sigma, weights)
+
+    def used(self) -> Iterator[tuple[Data, Data, Data]]:
+        """The records that count, some at a time: observed values, scales and deviations (ones if
+        they are not known).
+        """
+        columns = [c for c in (self.values, self.sigma, self.weights) if c is not None]
+        for parts in pieces(*columns):
+            rest = iter(parts)
+            y = next(rest)
+            sigma = None if self.sigma is None else next(rest)
+            scales = _scaled(len(y), sigma, None if self.weights is None else next(rest))
+            chosen = scales > 0.0
+            yield y[chosen], scales[chosen], (np.ones(len(y)) if sigma is None else sigma)[chosen]
+
+    @property
+    def count(self) -> int:
+        """How many records count."""
+        return sum(len(y) for y, _, _ in self.used())
+
+
+def _scaled(count: int, sigma: Data | None, weights: Data | None) -> Data:
+    """What the differences of records are multiplied by."""
+    found = np.ones(count)
+    if sigma is not None:
+        found = found / sigma
+    return found if weights is None else found * np.sqrt(weights)
 
 
 class Expressions:
@@ -129,40 +178,69 @@ class Expressions:
         parameters: Sequence[str],
         parse: Parse,
     ) -> None:
-        def made(text: str, flag: str) -> Expression:
-            return Expression(text, flag, columns, given, parameters, parse)
+        def made(written: str | Sequence[str] | None, flag: str) -> list[Expression]:
+            texts = [written] if isinstance(written, str) else written or ()
+            found = [Expression(text, flag, columns, given, parameters, parse) for text in texts]
+            if len(found) in (0, len(asked.observed)):
+                return found
+            if len(found) == 1:
+                return found * len(asked.observed)
+            text = f"{len(found)} expressions in {flag} for {len(asked.observed)} observed"
+            raise UsageError(Diagnostic("usage", text, help="give one, or one for each"))
 
-        self.observed = [made(text, "--observed") for text in asked.observed]
-        self.sigma = None if asked.sigma is None else made(asked.sigma, "--sigma")
-        self.weights = None if asked.weights is None else made(asked.weights, "--weights")
+        self.observed = made(asked.observed, "--observed")
+        self.sigma = made(asked.sigma, "--sigma")
+        self.weights = made(asked.weights, "--weights")
 
     @property
     def every(self) -> list[Expression]:
         """All of them."""
-        several = [*self.observed, self.sigma, self.weights]
-        return [one for one in several if one is not None]
+        return [*self.observed, *self.sigma, *self.weights]
 
     @property
     def names(self) -> list[str]:
         """The columns that they read."""
         return list(dict.fromkeys(name for one in self.every for name in one.names))
 
-    def of(self, data: Whole) -> Observed:
-        """Their values.
+    @property
+    def either(self) -> list[list[str]]:
+        """The columns of several observed expressions, of which a record needs one alone."""
+        return [one.names for one in self.observed] if len(self.observed) > 1 else []
+
+    def of(self, data: Whole) -> list[Observed]:
+        """What each result is compared with.
 
         Raises:
             InputError: If a deviation is not above zero, or a weight below it.
         """
-        sigma = None if self.sigma is None else self.sigma.of(data)
-        weights = None if self.weights is None else self.weights.of(data)
-        if sigma is not None and (wrong := ~(sigma > 0.0)).any():
-            k = int(np.argmax(wrong))
-            message = f"a standard deviation of {sigma[k]} at {data.place(k)}"
+        if not self.observed:
+            return [Observed((), data, None, None, None)]
+        return [self._one(k, data) for k in range(len(self.observed))]
+
+    def _one(self, k: int, data: Whole) -> Observed:
+        names = self.observed[k].names
+        known = data.known(names) if self.either else data
+        if not known.count and data.count:
+            message = f"no record has `{self.observed[k].text}`"
+            raise InputError(Diagnostic("too-few-records", message))
+        sigma = self.sigma[k].of(known) if self.sigma else None
+        weights = self.weights[k].of(known) if self.weights else None
+        if sigma is not None and (bad := _first(sigma, lambda part: ~(part > 0.0))) is not None:
+            message = f"a standard deviation of {sigma[bad]} at {known.place(bad)}"
             help = "deviations are above zero; `--weights` of 0 leave records out"
             raise InputError(Diagnostic("bad-input", message, help=help))
-        if weights is not None and (wrong := ~(weights >= 0.0)).any():
-            k = int(np.argmax(wrong))
-            raise InputError(
-                Diagnostic("bad-input", f"a weight of {weights[k]} at {data.place(k)}")
-            )
-        return Observed([one.of(data) for one in self.observed], sigma, weights)
+        if weights is not None and (bad := _first(weights, lambda part: part < 0.0)) is not None:
+            message = f"a weight of {weights[bad]} at {known.place(bad)}"
+            raise InputError(Diagnostic("bad-input", message))
+        return Observed(names, known, self.observed[k].of(known), sigma, weights)
+
+
+def _first(column: Any, is_wrong: Callable[[Data], Data]) -> int | None:
+    """The first record of a column at which something holds; None if there is none."""
+    first = 0
+    for (part,) in pieces(column):
+        wrong = is_wrong(part)
+        if wrong.any():
+            return first + int(np.argmax(wrong))
+        first += len(part)
+    return None

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from gradcli.engine.values.data import Data
 from gradcli.questions.fitting.asked import Asked
-from gradcli.questions.fitting.data import Observed
-from gradcli.questions.fitting.model import Layout, Model
+from gradcli.questions.fitting.model import Layout
 from gradcli.questions.fitting.roles import Roles
+from gradcli.questions.fitting.series import Series
 from gradcli.questions.fitting.starts import Best
 from gradcli.record import Record
 
@@ -25,12 +25,11 @@ class Ended(Record):
         layout: The estimated parameters.
         start: Where they began.
         held: The values of the other parameters.
-        roles, asked, data, observed, models: What was fitted.
+        roles, asked, data: What was asked.
+        series: What was fitted.
     """
 
-    __slots__ = (
-        *("best", "layout", "start", "held", "roles", "asked", "data", "observed", "models"),
-    )
+    __slots__ = ("best", "layout", "start", "held", "roles", "asked", "data", "series")
     best: Best
     layout: Layout
     start: Data
@@ -38,5 +37,4 @@ class Ended(Record):
     roles: Roles
     asked: Asked
     data: Whole
-    observed: Observed
-    models: list[Model]
+    series: list[Series]

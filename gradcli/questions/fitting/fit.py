@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from gradcli.engine.run.execution.inputs import Given, check_names
 from gradcli.engine.values.data import Data, np
+from gradcli.engine.values.limits import meter
 from gradcli.errors import (
     Diagnostic,
     GradError,
@@ -25,10 +26,14 @@ from gradcli.questions.fitting.ended import Ended
 from gradcli.questions.fitting.likely import Likely
 from gradcli.questions.fitting.model import Asker, Layout, Model
 from gradcli.questions.fitting.roles import Roles, roles, starts_wanted, whole_columns
+from gradcli.questions.fitting.series import Series
 from gradcli.questions.fitting.squares import Squares
 from gradcli.questions.fitting.starts import begun, several
 from gradcli.questions.fitting.told import told
 from gradcli.views import FitGroup, FitGroups, FitResult
+
+_PART = 8  # of the memory that may be taken: what all columns may have of it
+_BESIDE = 4  # columns that are made beside those of the table: observed values, lines
 
 
 class Fit:
@@ -46,6 +51,7 @@ class Fit:
     Fields:
         roles: What the names are.
         names: The columns that it reads.
+        either: Groups of columns of which each record has at least one.
     """
 
     def __init__(
@@ -64,6 +70,7 @@ class Fit:
         parameters = [*self.roles.estimated, *self.roles.held]
         self._expressions = Expressions(asked, columns, given, parameters, parse)
         self.names = list(dict.fromkeys([*self.roles.data, *self._expressions.names]))
+        self.either = self._expressions.either
         self._advance = options.progress
         self._given = {name: value.value for name, value in given.items()}
         used = {name for one in self._expressions.every for name in one.inputs}
@@ -95,24 +102,24 @@ class Fit:
             start = np.clip(start, *bounds)
         self._inside(layout, start, *bounds)
         held = {name: values[name] for name in roles.held}
-        columns = {name: data.columns[name] for name in roles.data}
-        models = self._models(layout, columns, data.count, held)
+        series = [
+            Series(self._model(asker, layout, one.data, held), one)
+            for asker, one in zip(self._askers, observed, strict=True)
+        ]
         kind = Likely if asked.likelihood else Squares
-        problem = kind(models, observed, asked, data, *bounds, self._advance)
-        best = several(problem, asked, start)
-        return Ended(best, layout, start, held, roles, asked, data, observed, models)
+        best = several(kind(series, asked, *bounds, self._advance), asked, start)
+        return Ended(best, layout, start, held, roles, asked, data, series)
 
-    def _models(
-        self, layout: Layout, columns: Mapping[str, Data], count: int, held: Mapping[str, Any]
-    ) -> list[Model]:
-        """The results of the program as functions of the parameters."""
+    def _model(self, asker: Asker, layout: Layout, data: Whole, held: Mapping[str, Any]) -> Model:
+        """A result of the program as a function of the parameters."""
+        columns = {name: data.columns[name] for name in self.roles.data}
         whole = not columns or whole_columns(self._ops, columns)
+        if whole:
+            columns = {name: np.asarray(column) for name, column in columns.items()}
         known = {**self._given, **{name: value.tolist() for name, value in held.items()}}
         constants = {n: v for n, v in known.items() if n not in layout.shapes and n not in columns}
         constants = {n: v for n, v in constants.items() if n in self._program.inputs}
-        return [
-            Model(asker, layout, constants, columns, count, whole=whole) for asker in self._askers
-        ]
+        return Model(asker, layout, constants, columns, data.count, whole=whole)
 
     def _check(self, has_data: bool) -> None:
         """Refuse options that do not go with each other.
@@ -125,7 +132,7 @@ class Fit:
         if asked.likelihood:
             of_squares = {
                 "--observed": bool(observed),
-                "--sigma": asked.sigma is not None,
+                "--sigma": asked.sigma,
                 "--weights": asked.weights is not None,
                 "--loss": asked.loss != "linear",
                 "--scale-errors": asked.scale_errors,
@@ -149,7 +156,7 @@ class Fit:
             text = "`fit` needs `--observed`, the column that the result is compared with"
             help = "or `--nll`, if the result is a negative log likelihood"
             raise UsageError(Diagnostic("usage", text, help=help))
-        if asked.sigma is not None and asked.weights is not None:
+        if asked.sigma and asked.weights is not None:
             raise UsageError(Diagnostic("usage", "`--sigma` and `--weights` exclude each other"))
         if asked.scale_errors and asked.sigma is None:
             raise UsageError(Diagnostic("usage", "`--scale-errors` needs `--sigma`"))
@@ -197,12 +204,25 @@ def fit(
     made = Fit(program, ops, given, names, asked, parse, options)
     if made.roles.missing and asked.starts == 1:
         raise starts_wanted(made.roles.missing)
+    data = records(table, [made], asked)
+    return made.of(data) if asked.by is None else groups(made, data, asked)
+
+
+def records(table: Table | None, several: Sequence[Fit], asked: Asked) -> Whole:
+    """The records of a table with the columns of some fits.
+
+    Columns that are longer than a part of the memory which may be taken are kept in files, unless
+    all records are wanted at once: for groups, predictions or a picture.
+    """
     if table is None:
-        return made.of(Whole("the data", {}, {}, np.zeros(1, np.int64), []))
-    titles = [*(asked.predict or ())]
-    if asked.by is None:
-        return made.of(table.read(made.names, titles))
-    return groups(made, table.read(made.names, [*{asked.by: 0, **dict.fromkeys(titles, 0)}]), asked)
+        return Whole("the data", {}, {}, np.zeros(1, np.int64), 0, None, None)
+    names = [*dict.fromkeys(name for one in several for name in one.names)]
+    by = () if asked.by is None else (asked.by,)
+    titles = [*dict.fromkeys((*by, *(asked.predict or ())))]
+    is_whole = bool(titles) or asked.predict is not None or asked.draw
+    most = None if is_whole else meter().most // _PART // (len(names) + _BESIDE)
+    found: Whole = table.read(names, titles, several[0].either, most)
+    return found
 
 
 def groups(made: Fit, data: Whole, asked: Asked) -> FitGroups:

@@ -18,7 +18,7 @@ class Likely(Problem):
         self.count()
         value, slope = 0.0, np.zeros(self.width)
         bend = np.zeros((self.width, self.width))
-        for _, (values, slopes, bends) in self.models[0].blocks(point):
+        for _, (values, slopes, bends) in self.series[0].model.blocks(point):
             value += float(np.sum(values))
             slope += slopes.sum(axis=0)
             bend += bends.sum(axis=0)
@@ -63,7 +63,7 @@ class Likely(Problem):
             search.evaluations,
             2.0 * search.local.value,
             nan,
-            self.data.count,
+            self.series[0].observed.data.count,
             inf,
             1.0,
             spread_out(inverse, moved),

@@ -136,7 +136,8 @@ class Model:
         asker: Asks the program.
         layout: The parameters that a point is made of.
         constants: Values of other inputs.
-        columns: Values of inputs for each record; with `whole` the columns themselves.
+        columns: Values of inputs for each record, arrays or `Stored`; with `whole` the columns
+            themselves, arrays.
         count: How many records there are.
         whole: True if the program is asked once, with whole columns.
 
@@ -149,7 +150,7 @@ class Model:
         asker: Asker,
         layout: Layout,
         constants: Mapping[str, Any],
-        columns: Mapping[str, Data],
+        columns: Mapping[str, Any],
         count: int,
         *,
         whole: bool,
@@ -183,7 +184,7 @@ class Model:
         values = {**self._constants, **self._layout.values(point)}
         if self._whole or not self._columns:
             return self._bent({**values, **self._columns}, weights)
-        columns = {name: column[part] for name, column in self._columns.items()}
+        columns = self._cut(part)
         if len(weights) > _FEW and not self._asker.refused:
             with suppress(ProgramError, RunError, AssertionFailed):
                 plain = {name: np.asarray(value) for name, value in self._constants.items()}
@@ -194,6 +195,10 @@ class Model:
             row = {name: column[k].tolist() for name, column in columns.items()}
             found += self._bent({**values, **row}, weight)
         return found
+
+    def _cut(self, part: slice) -> dict[str, Data]:
+        """The columns of some records."""
+        return {name: column[part] for name, column in self._columns.items()}
 
     def _bent(self, given: Mapping[str, Any], weight: Any) -> Data:
         """The second derivatives of one run, weighed, by the interpreter."""
@@ -249,7 +254,7 @@ class Model:
                 if not bound:
                     bound.append(function.bind(**plain, **self._columns))
                 return self._many(bound[0](point))
-            columns = {name: column[start:stop] for name, column in self._columns.items()}
+            columns = self._cut(slice(start, stop))
             with np.errstate(all="ignore"):
                 return self._many(function(point, **plain, **columns))
 
@@ -276,9 +281,10 @@ class Model:
                 return self._many(found)
             return self._none()
         answers = []
-        for k in range(start, stop):
-            row = {name: column[k].tolist() for name, column in self._columns.items()}
-            found = self._asked({**values, **row}, k)
+        columns = self._cut(slice(start, stop))
+        for k in range(stop - start):
+            row = {name: column[k].tolist() for name, column in columns.items()}
+            found = self._asked({**values, **row}, start + k)
             answers.append(self._none() if found is None else self._many(found))
         return tuple(np.concatenate(parts) for parts in zip(*answers, strict=True))
 

@@ -7,8 +7,10 @@ from typing import Any
 
 from gradcli.engine.values.data import Data, np
 from gradcli.errors import Diagnostic, UsageError
+from gradcli.formats.readers.whole_table import complete
 from gradcli.questions.fitting.ended import Ended
 from gradcli.questions.fitting.model import Model
+from gradcli.questions.fitting.series import Series
 from gradcli.views import FitCurve, FitPlot
 
 
@@ -19,22 +21,31 @@ def predicted(ended: Ended, titles: Sequence[str]) -> dict[str, Any]:
     Raises:
         UsageError: If there is no observed value to predict.
     """
-    observed, asked = ended.observed, ended.asked
-    if not observed.values:
+    asked = ended.asked
+    if not asked.observed:
         text = "predictions need `--observed`"
         raise UsageError(Diagnostic("usage", text))
     columns: dict[str, Any] = {title: ended.data.texts[title] for title in titles}
-    spread = spreads(ended)
-    for model, values, name in zip(
-        ended.models, observed.values, (*asked.of,) or ("",), strict=True
-    ):
-        behind = f".{name}" if len(observed.values) > 1 else ""
-        fitted, error = curve(ended, model)
-        columns[f"fitted{behind}"] = fitted
-        columns[f"residual{behind}"] = values - fitted
-        columns[f"error{behind}"] = error
-        columns[f"prediction_error{behind}"] = np.hypot(error, spread)
+    for one, name in zip(ended.series, (*asked.of,) or ("",), strict=True):
+        behind = f".{name}" if len(asked.observed) > 1 else ""
+        fitted, error = curve(ended, one.model)
+        several = {
+            "fitted": fitted,
+            "residual": one.observed.values - fitted,
+            "error": error,
+            "prediction_error": np.hypot(error, spreads(ended, one)),
+        }
+        columns |= {f"{n}{behind}": _at_records(ended, one, x) for n, x in several.items()}
     return columns
+
+
+def _at_records(ended: Ended, series: Series, numbers: Data) -> Data:
+    """Numbers of one result for all records: nan at one that it is not compared with."""
+    if series.observed.data is ended.data:
+        return numbers
+    found = np.full(ended.data.count, np.nan)
+    found[complete(*(ended.data.columns[name] for name in series.observed.names))] = numbers
+    return found
 
 
 def curve(ended: Ended, model: Model) -> tuple[Data, Data]:
@@ -48,9 +59,10 @@ def curve(ended: Ended, model: Model) -> tuple[Data, Data]:
     return np.concatenate(values), np.concatenate(errors)
 
 
-def spreads(ended: Ended) -> Data:
+def spreads(ended: Ended, series: Series) -> Data:
     """The standard deviation of one more observation at each record, about the curve."""
-    found, scales = ended.best.found, ended.observed.scales()
+    found = ended.best.found
+    scales = series.observed.scales(slice(0, len(series.observed.values)))
     dof = found.count - int(np.count_nonzero(found.moved))
     variance = found.factor
     if found.errors_from == "sandwich":
@@ -73,17 +85,19 @@ def drawn(ended: Ended) -> FitPlot:
     """
     from gradcli.models.statistics import quantile
 
-    observed, asked, data = ended.observed, ended.asked, ended.data
-    if not observed.values:
+    asked = ended.asked
+    if not asked.observed:
         raise UsageError(Diagnostic("usage", "a picture needs `--observed`"))
     ratio = quantile(asked.level, ended.best.found.dof)
-    one = [name for name in ended.roles.data if data.columns[name].ndim == 1]
+    one = [name for name in ended.roles.data if ended.data.columns[name].ndim == 1]
     over = one[0] if len(ended.roles.data) == len(one) == 1 else ""
-    spread = ratio * float(np.median(spreads(ended)[np.isfinite(spreads(ended))]))
     curves = []
-    for model, values, name in zip(ended.models, observed.values, asked.observed, strict=True):
+    for series, name in zip(ended.series, asked.observed, strict=True):
+        model, values = series.model, series.observed.values
+        several = spreads(ended, series)
+        spread = ratio * float(np.median(several[np.isfinite(several)]))
         fitted, _ = curve(ended, model)
-        x = data.columns[over] if over else fitted
+        x = series.observed.data.columns[over] if over else fitted
         if over:
             points, shown = model.over(over, _POINTS)
             height, error = curve(ended, shown)

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from gradcli.engine.values.data import Data, np
 from gradcli.errors import Diagnostic, InputError, counted
+from gradcli.formats.files.stored import Growing, pieces
 from gradcli.questions.fitting.problem import Found, Interrupted, Problem, marked, spread_out
 
 if TYPE_CHECKING:
+    from gradcli.models.robust import Loss
     from gradcli.models.triangle import Triangle
 
 _ROUNDS = 200  # of weighting anew
@@ -24,16 +26,10 @@ class Squares(Problem):
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
-        self._scales = self.observed.scales()
-        self._is_used = None if (self._scales > 0.0).all() else self._scales > 0.0
-        self._rounding = 0.0
-        for y in self.observed.values:
-            top = float(np.max(np.abs(y * self._scales), initial=0.0))
-            self._rounding = max(self._rounding, (float(np.finfo(np.float64).eps) * top) ** 2)
-        self._weights: list[Data] | None = None
-        if self.observed.values:
-            count = len(self.observed.values) * int(np.count_nonzero(self._scales > 0.0))
-            self._check(count)
+        self._rounding = max(one.rounding for one in self.series)
+        self._weights: Weights | None = None
+        if self.asked.observed:
+            self._check(sum(one.observed.count for one in self.series))
 
     def _check(self, count: int) -> None:
         """Refuse fewer residuals than parameters.
@@ -47,30 +43,16 @@ class Squares(Problem):
             raise InputError(Diagnostic("too-few-records", text, help=help))
 
     def _blocks(self, point: Data) -> Iterator[tuple[Data, Data]]:
-        """Residuals and slopes of each block, scaled and weighted."""
-        for number, model in enumerate(self.models):
-            for first, (values, slopes) in model.blocks(point):
-                part = slice(first, first + len(values))
-                yield self._scaled(number, part, values, slopes)
-
-    def _scaled(self, number: int, part: slice, values: Data, slopes: Data) -> tuple[Data, Data]:
-        if not self.observed.values:
-            residuals = values
-        else:
-            wanted = self.observed.values[number][part]
-            if len(values) != len(wanted):
-                text = f"the model gives {len(values)} values for {len(wanted)} records"
-                raise InputError(Diagnostic("shape-mismatch", text))
-            scales = self._scales[part]
-            residuals, slopes = (values - wanted) * scales, slopes * scales[:, None]
-            if self._is_used is not None:
-                used = self._is_used[part]
-                residuals, slopes = residuals[used], slopes[used]
-        if self._weights is not None:
-            start = int(np.count_nonzero(self._scales[: part.start] > 0.0))
-            roots = np.sqrt(self._weights[number][start : start + len(residuals)])
-            residuals, slopes = residuals * roots, slopes * roots[:, None]
-        return residuals, slopes
+        """Residuals and slopes, some at a time, scaled and weighted."""
+        for number, one in enumerate(self.series):
+            first = 0
+            for residuals, slopes in one.compared(point):
+                if self._weights is None:
+                    yield residuals, slopes
+                    continue
+                roots = np.sqrt(self._weights.of(number, first, len(residuals)))
+                yield residuals * roots, slopes * roots[:, None]
+                first += len(residuals)
 
     def triangle(self, point: Data) -> Triangle | None:
         """The triangle at a point."""
@@ -80,17 +62,14 @@ class Squares(Problem):
         with np.errstate(all="ignore"):
             return triangle(self._blocks(point), self.width)
 
-    def residuals(self, point: Data) -> list[Data]:
-        """The scaled residuals of each result at a point, without robust weights."""
-        kept, self._weights = self._weights, None
-        found: list[Data] = []
-        for number, model in enumerate(self.models):
-            pieces = []
-            for first, (values, slopes, *_) in model.blocks(point):
-                part = slice(first, first + len(values))
-                pieces.append(self._scaled(number, part, values, slopes)[0])
-            found.append(np.concatenate(pieces) if pieces else np.zeros(0))
-        self._weights = kept
+    def residuals(self, point: Data) -> list[Any]:
+        """The scaled residuals of each result at a point, as columns, without robust weights."""
+        found = []
+        for one in self.series:
+            grown = Growing(one.observed.data.most, "residuals")
+            for residuals, _ in one.compared(point):
+                grown.append(residuals)
+            found.append(grown.done())
         return found
 
     def _task(self, free: Data, most: int) -> Any:
@@ -130,14 +109,14 @@ class Squares(Problem):
 
         loss = robust.LOSSES[self.asked.loss]
         parts = self.residuals(solution.point)
-        scale = self.asked.loss_scale or robust.TUNED * robust.spread(np.concatenate(parts))
+        scale = self.asked.loss_scale or robust.TUNED * robust.spread(lambda: _every(parts))
         if not scale > 0.0:
             text = "half of the residuals are zero, so there is no scale of the loss"
             raise InputError(Diagnostic("bad-input", text, help="give `--loss-scale`"))
         count, is_still = solution.evaluations, False
         every = np.ones(self.width, np.bool_)
         for _ in range(_ROUNDS):
-            self._weights = [robust.weights(loss, part, scale) for part in parts]
+            self._weights = Weights(loss, scale, parts)
             left = max(self.most - count, 1)
             try:
                 after = least_squares.solve(self._task(every, left), solution.point)
@@ -162,9 +141,7 @@ class Squares(Problem):
         solution = solution._replace(triangle=whole, evaluations=count)
         return self._found(solution, scale, parts)
 
-    def _found(
-        self, solution: Any, scale: float | None = None, parts: Sequence[Data] = ()
-    ) -> Found:
+    def _found(self, solution: Any, scale: float | None = None, parts: Sequence[Any] = ()) -> Found:
         """The errors at the end of a search."""
         self._weights = None
         triangle, moved = solution.triangle, solution.moved
@@ -173,14 +150,14 @@ class Squares(Problem):
         dof = triangle.count - estimated
         squares = triangle.squares
         cost, source = squares, "jacobian"
-        known = self.asked.sigma is not None and not self.asked.scale_errors
+        known = self.asked.sigma and not self.asked.scale_errors
         factor = 1.0 if known else squares / dof if dof > 0 else nan
         if scale is not None:
             from gradcli.models import robust
 
-            loss, every = robust.LOSSES[self.asked.loss], np.concatenate(parts)
-            factor = robust.sandwich(loss, every, scale, estimated)
-            cost, source = robust.cost(loss, every, scale), "sandwich"
+            loss = robust.LOSSES[self.asked.loss]
+            factor = robust.sandwich(loss, _every(parts), scale, estimated)
+            cost, source = robust.cost(loss, _every(parts), scale), "sandwich"
         directions = chosen.directions
         inverse, untold = directions.covariance(), directions.untold
         if self.asked.hessian:
@@ -208,14 +185,29 @@ class Squares(Problem):
 
     def _hessian(self, point: Data) -> Data:
         """Half of the Hessian of the sum of squares."""
-        found = np.zeros((self.width, self.width))
-        for number, model in enumerate(self.models):
-            for first, (values, slopes) in model.blocks(point):
-                part = slice(first, first + len(values))
-                residuals, scaled = self._scaled(number, part, values, slopes)
-                found += scaled.T @ scaled
-                scales = self._scales[part] if self.observed.values else np.ones(len(values))
-                weights = np.zeros(len(values))
-                weights[scales > 0.0] = residuals * scales[scales > 0.0]
-                found += model.bend(point, part, weights)
-        return found
+        return sum((one.bend(point) for one in self.series), np.zeros((self.width, self.width)))
+
+
+class Weights:
+    """What a robust loss multiplies the squares of residuals by, from those of the last round.
+
+    Args:
+        loss: The loss.
+        scale: Its scale.
+        residuals: The residuals of each result, columns.
+    """
+
+    def __init__(self, loss: Loss, scale: float, residuals: Sequence[Any]) -> None:
+        self._loss, self._scale, self._residuals = loss, scale, residuals
+
+    def of(self, number: int, first: int, count: int) -> Data:
+        """The weights of some residuals of a result."""
+        from gradcli.models.robust import weights
+
+        return weights(self._loss, self._residuals[number][first : first + count], self._scale)
+
+
+def _every(columns: Sequence[Any]) -> Iterator[Data]:
+    """The numbers of several columns, some at a time."""
+    for column in columns:
+        yield from (part for (part,) in pieces(column))

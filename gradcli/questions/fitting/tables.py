@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from gradcli.engine.values.data import np
@@ -23,8 +23,14 @@ class _Arrays:
         self.names: Sequence[str] = [*columns]
         self._columns = columns
 
-    def read(self, names: Sequence[str], titles: Sequence[str]) -> Whole:
-        """The records with these columns.
+    def read(
+        self,
+        names: Sequence[str],
+        titles: Sequence[str],
+        either: Sequence[Collection[str]] = (),
+        most: int | None = None,
+    ) -> Whole:
+        """The records with these columns. They are in memory already, so `most` says nothing.
 
         Raises:
             InputError: If they differ in length, or a number is not finite.
@@ -36,13 +42,13 @@ class _Arrays:
             text = f"the columns differ in length: {said}"
             raise InputError(Diagnostic("shape-mismatch", text))
         for name, column in found.items():
-            if not np.isfinite(column).all():
+            if not (np.isfinite(column) | (np.isnan(column) if either else False)).all():
                 place = int(np.argmin(np.isfinite(column.reshape(len(column), -1)).all(axis=1)))
                 text = f"`{name}` is not finite in row {place}, counted from 0"
                 raise InputError(Diagnostic("bad-input", text))
         count = next(iter(counts.values()), 0)
         texts = {title: [str(x) for x in self._columns[title]] for title in titles}
-        return Whole(self.name, found, texts, np.arange(count), [])
+        return Whole(self.name, found, texts, np.arange(count), 0, None, None)
 
 
 class _File:
@@ -53,9 +59,15 @@ class _File:
         self.name = path
         self.names: Sequence[str] = self._rows.names
 
-    def read(self, names: Sequence[str], titles: Sequence[str]) -> Whole:
-        """The records with these columns. Errors as of `read_whole`."""
-        return read_whole(self._rows, names, titles, skips=False)
+    def read(
+        self,
+        names: Sequence[str],
+        titles: Sequence[str],
+        either: Sequence[Collection[str]] = (),
+        most: int | None = None,
+    ) -> Whole:
+        """The records with these columns. Arguments and errors as of `read_whole`."""
+        return read_whole([self._rows], names, titles, skips=False, either=either, most=most)
 
 
 def opened(table: Any) -> Table:

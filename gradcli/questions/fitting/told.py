@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from math import inf, isfinite, isnan, nan, sqrt
 from typing import Any
 
@@ -44,7 +44,8 @@ def told(ended: Ended) -> FitResult:
         estimates=(*_estimates(ended, errors, lower, upper, states), *_held(ended.held)),
         level=asked.level,
         records=_count(ended),
-        left_out=len(ended.data.left),
+        compared=_compared(ended),
+        left_out=ended.data.left_out,
         dof=_dof(found, asked),
         figures=_figures(ended),
         errors_from=found.errors_from,
@@ -68,11 +69,18 @@ def _dof(found: Found, asked: Asked) -> int | None:
 
 def _count(ended: Ended) -> int:
     """How many records count."""
-    weights = ended.observed.weights
-    if ended.observed.values:
-        count = len(ended.observed.values[0])
-        return count if weights is None else int(np.count_nonzero(weights > 0.0))
-    return ended.best.found.count if not ended.roles.data else ended.data.count
+    if not ended.asked.observed:
+        return ended.best.found.count if not ended.roles.data else ended.data.count
+    counts = [one.observed.count for one in ended.series]
+    is_shared = all(one.observed.data is ended.data for one in ended.series)
+    return counts[0] if is_shared else ended.data.count
+
+
+def _compared(ended: Ended) -> dict[str, int] | None:
+    """How many records each of several results is compared with; None if all with all."""
+    if all(one.observed.data is ended.data for one in ended.series):
+        return None
+    return {n: one.observed.count for n, one in zip(ended.asked.of, ended.series, strict=True)}
 
 
 def _by_name(layout: Layout, numbers: Data) -> dict[str, Any]:
@@ -175,30 +183,32 @@ def _figures(ended: Ended) -> dict[str, float]:
     """The figures that compare fits."""
     from gradcli.models.statistics import explained, minus_two_log, minus_two_log_known
 
-    found, asked, observed = ended.best.found, ended.asked, ended.observed
+    found, asked = ended.best.found, ended.asked
     estimated = int(np.count_nonzero(found.moved))
     if asked.likelihood:
         criteria = _criteria(found.cost, estimated, max(ended.data.count, 1))
         return {"log_likelihood": -0.5 * found.cost, **criteria}
     count, dof = found.count, found.count - estimated
     told: dict[str, float] = {}
-    if asked.sigma is not None:
+    if asked.sigma:
         told["chi_squared"] = found.squares
     if dof > 0:
         told["residual_standard_error"] = sqrt(found.squares / dof)
     told["rss"] = found.squares
-    if not observed.values or asked.loss != "linear":
+    if not asked.observed or asked.loss != "linear":
         return told
-    weights = observed.scales() ** 2
-    used = weights > 0.0
-    y = np.concatenate([values[used] for values in observed.values])
-    w = np.concatenate([weights[used]] * len(observed.values))
-    told["r_squared"] = explained(found.squares, y, w)
-    if asked.sigma is not None and observed.sigma is not None and not asked.scale_errors:
-        sigma = np.concatenate([observed.sigma] * len(observed.values))
-        least, own = minus_two_log_known(found.squares, sigma), 0
+
+    def weighed() -> Iterator[tuple[Data, Data]]:
+        return ((y, scales**2) for one in ended.series for y, scales, _ in one.observed.used())
+
+    told["r_squared"] = explained(found.squares, weighed)
+    if asked.sigma and not asked.scale_errors:
+        every = (part for one in ended.series for _, _, part in one.observed.used())
+        logs = sum(float(np.sum(np.log(sigma))) for sigma in every)
+        least, own = minus_two_log_known(found.squares, logs, count), 0
     else:
-        least, own = minus_two_log(found.squares, w, count), 1
+        logs = sum(float(np.sum(np.log(w))) for _, w in weighed())
+        least, own = minus_two_log(found.squares, logs, count), 1
     return {
         **told,
         "log_likelihood": -0.5 * least,
@@ -218,11 +228,11 @@ def _criteria(least: float, parameters: int, count: int) -> dict[str, float]:
 def _warnings(ended: Ended, states: list[str], missed: list[str]) -> list[Diagnostic]:
     """What a reader of the result should know."""
     said: list[Diagnostic] = []
-    left, found = ended.data.left, ended.best.found
-    if left:
-        line, reason = left[0]
-        count = len(left) + ended.data.count
-        text = f"{len(left):,} of {count:,} rows left out, the first at line {line}"
+    data, found = ended.data, ended.best.found
+    if data.first_left is not None:
+        line, reason = data.first_left
+        count = data.left_out + data.count
+        text = f"{data.left_out:,} of {count:,} rows left out, the first at line {line}"
         said.append(Diagnostic("rows-left-out", text, notes=(reason.message,)))
     untold = [n for n, s in zip(ended.layout.labels, states, strict=True) if s == UNTOLD]
     if untold:

@@ -133,6 +133,9 @@ def rounded(value: float, error: float | None, precision: int) -> tuple[str, str
 def figures(result: FitResult, precision: int) -> list[str]:
     """The lines of figures under the table."""
     count = counted(result.records, "record")
+    if result.compared is not None:
+        parts = [f"{size:,} of {visible(name)}" for name, size in result.compared.items()]
+        count += f" ({', '.join(parts)})"
     count += f", {result.left_out:,} left out" if result.left_out else ""
     count += "" if result.dof is None else f", {_freedom(result.dof)}"
     known = [(name, result.figures[name]) for name in _NAMES if name in result.figures]

@@ -216,6 +216,14 @@ GROUPS = {
             "a file after `@`. The message shows the value and the fault.",
         ),
         (
+            "bad-question",
+            "a question to `gradcli serve` that cannot be understood",
+            "A question is a JSON object on one line, with a `question` such as `grad`, the name "
+            "of a `program` if several are served, and values in `inputs`. The message names the "
+            'field that is wrong; `{"question": "describe"}` lists the programs, their inputs '
+            "and the questions.",
+        ),
+        (
             "input-at-default",
             "an input that `--rows` does not give: a warning",
             "No column has the input's name, so every row uses the program's default. `NAME=VALUE` "

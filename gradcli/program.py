@@ -28,6 +28,7 @@ from gradcli.source import Source, Span
 
 if TYPE_CHECKING:
     from gradcli.questions.coded.compiled import Many
+    from gradcli.questions.coded.repeated import Repeated
     from gradcli.views import FitComparison
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "Many",
     "Options",
     "Program",
+    "Repeated",
     "check_source",
     "constant",
     "decode",

@@ -17,6 +17,10 @@ Value: TypeAlias = Any
 one of the language. A 0-d float64 tensor is a Python float."""
 
 
+class Place(int):
+    """The place of a number among all numbers of an answer, in which it stands for that number."""
+
+
 class _Annotated(type):
     """Metaclass that gives each class of results a slot for each annotated field.
 
@@ -395,6 +399,12 @@ class Several(Answer):
         """The warnings of all answers, each once."""
         found = {(w.code, w.message, w.span): w for a in self.answers for w in a.warnings}
         return tuple(found.values())
+
+
+class ValueResult(Derivative):
+    """Value of the output alone."""
+
+    question, shown = "value", ()
 
 
 class GradResult(Derivative):

@@ -197,7 +197,7 @@ def test_a_wrong_import_is_seen(home, text, count):
 INNER = {
     # the floors inside a room, from the ground up: a part knows those of the floors below it;
     # "" is every file and folder of the room that is not named
-    "cli": (("terminal",), ("watch",), ("line",), ("rows",), ("commands",), ("",)),
+    "cli": (("terminal",), ("watch",), ("line",), ("rows",), ("serve",), ("commands",), ("",)),
     "engine.builtins": (("",), ("names",)),
     "engine.compile": (
         *(("",), ("passes",), ("differentiate",)),

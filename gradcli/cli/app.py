@@ -31,6 +31,7 @@ _MODULES = {
     "trace": "gradcli.cli.commands.trace",
     "plot": "gradcli.cli.commands.plot",
     "fit": "gradcli.cli.commands.fit",
+    "serve": "gradcli.cli.commands.serve",
     "ops": "gradcli.cli.commands.ops",
     "explain": "gradcli.cli.commands.explain",
     "samples": "gradcli.cli.commands.samples",

@@ -26,6 +26,7 @@ COMMANDS = {
     **dict.fromkeys(("man", "doc", "docs", "manual", "usage", "info"), "help"),
     **dict.fromkeys(("error", "errors", "codes", "why"), "explain"),
     **dict.fromkeys(("train", "learn", "regress", "regression", "nls"), "fit"),
+    **dict.fromkeys(("server", "daemon", "listen", "service", "rpc"), "serve"),
     **dict.fromkeys(("completions", "autocomplete"), "completion"),
 }
 """Commands that are meant by a name."""
@@ -33,10 +34,7 @@ COMMANDS = {
 INSTEAD = {
     "version": "`gradcli --version` prints the version",
     "export": "`gradcli graph FILE -f dot` writes the graph, `-o FILE` the results of a command",
-    **dict.fromkeys(
-        ("serve", "server", "batch", "map"),
-        "`gradcli run FILE --rows -` answers each line of its input",
-    ),
+    **dict.fromkeys(("batch", "map"), "`gradcli run FILE --rows -` answers each line of its input"),
     **dict.fromkeys(
         ("repl", "shell", "console", "interactive", "prompt"),
         "there is no prompt; `gradcli run -e 'x = 3' -e 'x ** 2'` runs lines",

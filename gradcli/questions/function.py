@@ -16,6 +16,7 @@ from gradcli.questions.asked.request import Options, not_compiled, request
 from gradcli.questions.asked.sizes import Declared, Shape, Shapes, of_point, split, wanted
 from gradcli.questions.coded.compiled import compile_question
 from gradcli.questions.coded.pointwise import Pointwise, flat
+from gradcli.questions.jit import Recent
 
 if TYPE_CHECKING:
     from gradcli.questions.asked.loaded import Loaded
@@ -70,8 +71,8 @@ class Function:
         self._program, self._loaded, self._of = program, loaded, of
         self._shapes = Shapes(loaded.program.inputs)
         self._needed = [i.name for i in loaded.program.inputs if i.is_missing(())]
-        self._codes: dict[Key, Pointwise] = {}
-        self._refused: dict[Key, ProgramError] = {}
+        self._codes: dict[Key, Pointwise] = Recent(_MOST)
+        self._refused: dict[Key, ProgramError] = Recent(_MOST)
         self._questions = _QUESTIONS[order]
         self._check()
 
@@ -188,10 +189,8 @@ class Function:
             try:
                 made = self._made(shapes, {})
             except ProgramError as error:
-                _make_room(self._refused)
                 self._refused[key] = error
             else:
-                _make_room(self._codes)
                 self._codes[key] = made
                 return made
         found, refused = self._codes.get(key), self._refused.get(key)
@@ -204,7 +203,6 @@ class Function:
         found = self._codes.get(of_known)
         if found is None:
             found = self._made(shapes, known)
-            _make_room(self._codes)
             self._codes[of_known] = found
         return found
 
@@ -360,12 +358,6 @@ class Bound:
         values = {**self._data, **split(x, self.names, self._shapes)}
         found = self._code.once(values)
         return self._function.interpreted(values, self._code) if found is None else found
-
-
-def _make_room(store: dict[Key, Any]) -> None:
-    """Drop the oldest of what is kept if it is too much."""
-    while len(store) >= _MOST:
-        store.pop(next(iter(store)), None)
 
 
 def _put(answer: Any, out: Any) -> Any:

@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable
 from functools import cached_property
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from gradcli.engine.values.limits import QUESTION
 from gradcli.errors import Diagnostic, LimitError, ProgramError
@@ -31,7 +31,30 @@ _EACH = 0.001  # and for each instruction that it becomes
 _ROWS = 3  # questions that are always interpreted; the first also fills caches
 _RUNS = 20  # runs of a check that are always interpreted
 _SOON = 1.0  # seconds to a limit on time within which nothing is compiled
+_CODES = 64  # that are kept, for questions with inputs of different shapes
+_TIMES = 1024  # kinds of questions whose times are kept
 _FEW = 2_000  # turns of loops and calls for which nothing is compiled if there may be no more
+
+
+Kind = TypeVar("Kind")
+Entry = TypeVar("Entry")
+
+
+class Recent(dict[Kind, Entry]):
+    """A dictionary that drops its oldest entries when it has too many: questions whose sizes always
+    change must not fill the memory. Several threads may use it.
+
+    Args:
+        most: The number of entries that it keeps.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+
+    def __setitem__(self, key: Kind, entry: Entry) -> None:
+        while len(self) >= self._most and key not in self:
+            self.pop(next(iter(self)), None)
+        super().__setitem__(key, entry)
 
 
 class Jit:
@@ -39,9 +62,9 @@ class Jit:
 
     def __init__(self, loaded: Loaded) -> None:
         self._loaded = loaded
-        self._compiled: dict[Key, Compiled | Diagnostic] = {}
-        self._perturbed: dict[Key, Perturbed | Diagnostic] = {}
-        self._spent: dict[Key, tuple[int, float]] = {}
+        self._compiled: dict[Key, Compiled | Diagnostic] = Recent(_CODES)
+        self._perturbed: dict[Key, Perturbed | Diagnostic] = Recent(_CODES)
+        self._spent: dict[Key, tuple[int, float]] = Recent(_TIMES)
 
     @cached_property
     def _has_loops(self) -> bool:

@@ -26,12 +26,14 @@ from gradcli.results import (
     RunResult,
     Several,
     Shown,
+    ValueResult,
     VjpResult,
 )
 from gradcli.source import Source
 
 if TYPE_CHECKING:
     from gradcli.questions.coded.compiled import Many
+    from gradcli.questions.coded.repeated import Repeated
     from gradcli.questions.fitting.asked import Asked as FitAsked
     from gradcli.questions.fitting.asked import Table
     from gradcli.questions.function import Function
@@ -64,9 +66,8 @@ class Program:
         return Program, (self.source, self._loaded.program)
 
     def __repr__(self) -> str:
-        program = self._loaded.program
-        result = "no result" if program.result is None else program.output
-        return f"<Program {self.source.name}: {', '.join(self.inputs) or 'no inputs'} -> {result}>"
+        inputs = ", ".join(self.inputs) or "no inputs"
+        return f"<Program {self.source.name}: {inputs} -> {self.output or 'no result'}>"
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -77,6 +78,12 @@ class Program:
     def names(self) -> tuple[str, ...]:
         """Top-level names, in order of first assignment."""
         return tuple(self._loaded.program.names)
+
+    @property
+    def output(self) -> str | None:
+        """The name of the result, `result` for one without a name; None if there is none."""
+        program = self._loaded.program
+        return None if program.result is None else program.output
 
     @property
     def watchable(self) -> tuple[str, ...]:
@@ -159,6 +166,19 @@ class Program:
 
         asked = request(inputs, named, options, wrt=wrt, of=of, cotangent=cotangent)
         return self._ask(gradient, asked)
+
+    def value(
+        self,
+        inputs: Mapping[str, Any] | None = None,
+        *,
+        of: str | None = None,
+        options: Options | None = None,
+        **named: Any,
+    ) -> ValueResult:
+        """Value of the result alone; no derivative is computed. Arguments as of `grad`."""
+        from gradcli.questions.answers.value import value
+
+        return self._ask(value, request(inputs, named, options, of=of))
 
     def vjp(
         self,
@@ -715,6 +735,39 @@ class Program:
 
         return Many(code, about, self._limited)
 
+    def repeated(
+        self,
+        name: str,
+        given: Mapping[str, Any],
+        *,
+        held: Collection[str] = (),
+        options: Options | None = None,
+        **asked: Any,
+    ) -> Repeated | None:
+        """A question as a function of the numbers of its inputs and directions, if there is code
+        for it by now that can be one.
+
+        Args:
+            name: The method that asks it.
+            given: Values of the inputs: numbers, or tensors of their shapes.
+            held: The names of inputs that keep these values.
+            options: How to run.
+            **asked: What else the method is asked.
+        """
+        question = _question(name, asked.pop("diagonal", False))
+        if question is None:
+            return None
+        asked = {field: value for field, value in asked.items() if value is not None}
+        about = request(given, {}, options, **asked)
+        code = self._jit.code(question, about)
+        if code is None:
+            return None
+        from gradcli.questions.coded.repeated import repeated
+
+        return self._limited.within(
+            about.options, lambda: repeated(code, about, self._loaded, held)
+        )
+
     def nan_in_pytorch(
         self,
         inputs: Mapping[str, Any] | None = None,
@@ -827,10 +880,11 @@ _ROWS = ("run", "grad", "vjp", "jvp", "jacobian", "hessian", "hvp")
 
 def _question(name: str, diagonal: bool) -> Callable[[Loaded, Request], Any] | None:
     """The question that a method asks, if code can answer it."""
-    from gradcli.questions.answers import gradient, matrix, product, run
+    from gradcli.questions.answers import gradient, matrix, product, run, value
 
     return {
         "run": run.run,
+        "value": value.value,
         "grad": gradient.gradient,
         "vjp": product.vjp,
         "jvp": product.jvp,

@@ -16,7 +16,8 @@ TYPED = {
     "export f.grad": (
         "`gradcli graph FILE -f dot` writes the graph, `-o FILE` the results of a command"
     ),
-    "serve f.grad": "`gradcli run FILE --rows -` answers each line of its input",
+    "server f.grad": "did you mean `serve`?",
+    "batch f.grad": "`gradcli run FILE --rows -` answers each line of its input",
     "repl": "there is no prompt; `gradcli run -e 'x = 3' -e 'x ** 2'` runs lines",
     "fmt f.grad": (
         "programs have Python's syntax: its formatters lay them out if they declare no inputs"

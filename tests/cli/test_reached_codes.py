@@ -84,6 +84,7 @@ REACHED = {
 }
 
 ELSEWHERE = {
+    "bad-question": "tests/cli/serve/test_questions.py",
     "bug": "tests/cli/commands/test_commands.py",
     "missing-extra": "tests/numerics/test_special.py",
     "numbers-in-quotes": "tests/cli/rows/test_row_options.py",

@@ -87,6 +87,11 @@ class Line:
         "an input, NAME=@FILE reads it: .json, .npy, .npz:KEY, .csv:COLUMN, .txt.",
         autocompletion=completed("inputs"),
     )
+    served: list[str] | None = argument(
+        metavar="FILE... [NAME=VALUE]...",
+        help="Programs, named in questions as their files without suffix. NAME=VALUE gives an "
+        "input its value for all questions.",
+    )
     name: str | None = argument(
         metavar="[NAME]",
         help="An operation, its sign, or words to search for; all without it.",

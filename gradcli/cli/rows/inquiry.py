@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from gradcli.results import Look
 
 
-_LOADING = 5.0  # seconds that a busy machine may need to import modules
+LOADING = 5.0  # seconds that a busy machine may need to import modules
 
 _ASKED = ("of", "mode", "order", "diagonal")
 """Options that are arguments of questions as they stand."""
@@ -70,7 +70,7 @@ class Inquiry:
         self.names = split_names(line.wrt, "--wrt")
         self.shown = split_names(line.show, "--show")
         self.records = _records(line)
-        self.limits = _limits(line)
+        self.limits = limits_of(line)
         self._table = line.whole.table
         self._tell_folders()
 
@@ -123,7 +123,7 @@ class Inquiry:
         """A block for loading the program, which has the limits of a question, and time to import
         what it needs.
         """
-        return self._within(self.limits.patient(_LOADING))
+        return self._within(self.limits.patient(LOADING))
 
     def _within(self, limits: Limits) -> AbstractContextManager[None]:
         """A block for work of this process that has these limits."""
@@ -287,7 +287,7 @@ def _check_room(line: Line, target: Target, records: Batch | None) -> None:
         raise usage("`--plots` does not go with --rows")
 
 
-def _limits(line: Line) -> Limits:
+def limits_of(line: Line) -> Limits:
     """The limits that the options and the environment set.
 
     Raises:

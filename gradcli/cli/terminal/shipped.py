@@ -26,6 +26,7 @@ TOPICS = {
     "lessons": ("lessons", None),
     "pipelines": ("pipelines", None),
     "python": ("python", None),
+    "server": ("serve", None),
 }
 """Topics and what of the documentation they show: a page, or a section of one."""
 

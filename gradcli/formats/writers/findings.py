@@ -18,7 +18,7 @@ class FindingsParts(Parts):
         return {
             "schema": quote("gradcli.check/1"),
             "findings": array(map(diagnostic_json, self.result.findings)),
-            "inputs": array(_input(file, i) for file, i in self.result.inputs),
+            "inputs": array(input_json(file, i) for file, i in self.result.inputs),
         }
 
     def diagnostics(self) -> str:
@@ -30,7 +30,8 @@ class FindingsParts(Parts):
         return "".join(f"{_annotation(finding)}\n" for finding in self.result.shown)
 
 
-def _input(file: str, declared: Declared) -> str:
+def input_json(file: str, declared: Declared) -> str:
+    """A declared input of a program in a file."""
     known = {name: literal(getattr(declared, name) or None) for name in declared._fields}
     return json_object({**known, "file": quote(file)})
 

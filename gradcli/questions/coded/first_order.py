@@ -15,18 +15,18 @@ from gradcli.questions.coded import directions
 from gradcli.questions.coded.derivatives import LoweredDerivatives, output
 from gradcli.questions.coded.directions import by_columns, by_rows, count_of, hold_together
 from gradcli.questions.coded.seeds import columns, units
-from gradcli.results import GradResult, JacobianResult, JvpResult, VjpResult
+from gradcli.results import GradResult, JacobianResult, JvpResult, ValueResult, VjpResult
 
 
 class Value(LoweredDerivatives):
-    """The value alone, as a gradient by no name."""
+    """The value alone."""
 
     def derived(self, program: Program, request: Request) -> Program:
         block = Block(program.block.body, program.block.results[: self.width])
         return Program(program.inputs, block, program.texts)
 
-    def result(self, numbers: Sequence[Any], printed: tuple[str, ...]) -> GradResult:
-        return self.made(GradResult, numbers, printed, grad={}, inputs={})
+    def result(self, numbers: Sequence[Any], printed: tuple[str, ...]) -> ValueResult:
+        return self.made(ValueResult, numbers, printed)
 
 
 class Gradient(LoweredDerivatives):

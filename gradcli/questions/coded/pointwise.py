@@ -12,9 +12,9 @@ from gradcli.engine.compile.typed import dtype_and_shape, is_array, type_of
 from gradcli.engine.values.data import Data, np
 from gradcli.questions.asked.request import Request, given_values
 from gradcli.questions.coded.compiled import Compiled
-from gradcli.results import GradResult, HessianResult, JacobianResult
+from gradcli.results import GradResult, HessianResult, JacobianResult, ValueResult
 
-Answer = GradResult | JacobianResult | HessianResult
+Answer = ValueResult | GradResult | JacobianResult | HessianResult
 
 
 class Pointwise:
@@ -123,7 +123,7 @@ def parts(found: Answer, names: Sequence[str]) -> list[Data]:
     value = np.asarray(found.value, np.float64)
     if isinstance(found, JacobianResult):
         return [value, _joined(found.jacobian, names, value.shape)]
-    if not found.grad:
+    if isinstance(found, ValueResult):
         return [value]
     slopes = _joined(found.grad, names, ())
     if isinstance(found, GradResult):

@@ -20,6 +20,10 @@ KEYWORDS = {"$ref", "anyOf", "type", "required", "properties", "additionalProper
 KEYWORDS |= {"const", "enum"}
 
 
+_BEGINNINGS = ('{"schema":"gradcli.', '{"row":', '{"severity":', '{"id":', '{"error":')
+_NAMED = {"value": "value_alone"}  # what is a value in all others
+
+
 @cache
 def definitions():
     return json.loads(PAGE.read_text("utf-8"))["$defs"]
@@ -28,7 +32,7 @@ def definitions():
 def printed(text):
     """The JSON objects of gradcli among lines."""
     for line in text.splitlines():
-        if line.startswith(('{"schema":"gradcli.', '{"row":', '{"severity":')):
+        if line.startswith(_BEGINNINGS):
             yield json.loads(line)
 
 
@@ -38,8 +42,9 @@ def hold(found):
         name = "diagnostic"
     else:
         known = found.get("schema", "")
-        bad = "bad_group" if "by" in found else "bad_row"
-        name = known[len("gradcli.") : -len("/1")] or bad
+        bad = "bad_question" if "status" in found else "bad_row"
+        name = known[len("gradcli.") : -len("/1")] or ("bad_group" if "by" in found else bad)
+        name = _NAMED.get(name, name)
     wrong = [*faults(found, definitions()[name], name)]
     assert not wrong, wrong
 

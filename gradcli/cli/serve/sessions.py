@@ -1,0 +1,74 @@
+"""Sessions of a server: questions from a stream, answers in their order into another."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import Callable, Iterator
+from itertools import chain
+from typing import IO, TYPE_CHECKING
+
+from gradcli.cli.rows.workers import Watch, workers
+from gradcli.cli.serve.streams import Answers, lines
+from gradcli.cli.terminal.failures import unreadable
+from gradcli.errors import LimitError
+
+if TYPE_CHECKING:
+    from gradcli.cli.serve.loaded import Served
+
+_BOM = b"\xef\xbb\xbf"
+
+
+def on_standard_streams(served: Served) -> None:
+    """Answer the questions of standard input until it ends.
+
+    Raises:
+        UsageError: If it cannot be read.
+    """
+    gc.enable()  # questions make reference cycles, and a server lives long
+    if sys.stdin is None:
+        raise unreadable("standard input", "it is closed")
+    session(served, sys.stdin.buffer, sys.stdout.buffer)
+
+
+def session(served: Served, questions: IO[bytes], answers: IO[bytes]) -> None:
+    """Answer the questions of a stream. If there is a limit that may end the process, another one
+    answers, and is replaced where that has happened.
+
+    Raises:
+        UsageError: If the questions cannot be read.
+    """
+    service, writer = served.service, Answers(answers)
+    if served.table is None:
+        for line in _questions(questions, writer.flush):
+            writer.write(service.answer(line))
+        writer.flush()
+        return
+
+    def answered(line: bytes | None, leave: Callable[[str], None]) -> str:
+        return service.answer(line, lambda error: leave(service.failed(line, error)))
+
+    def killed(line: bytes | None, error: LimitError) -> str:
+        return service.failed(line, error)
+
+    watch = Watch(served.table, served.limits, killed)
+    with workers(answered, 1, 1, watch) as shared:
+        for answer in shared(_questions(questions, _nothing)):
+            writer.write(answer)
+            writer.flush()
+
+
+def _nothing() -> None:
+    """Answers are written one by one."""
+
+
+def _questions(stream: IO[bytes], rest: Callable[[], object]) -> Iterator[bytes | None]:
+    """The lines that are not blank; None for one that is too long."""
+    found = lines(stream, rest)
+    try:
+        first = next(found, b"")
+        for line in chain([first and first.removeprefix(_BOM)], found):
+            if line is None or (line and not line.isspace()):
+                yield line
+    except OSError as error:
+        raise unreadable("the questions", error.strerror or str(error)) from None

@@ -123,7 +123,7 @@ def test_broken_files_are_refused(cli, suffix, data):
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_a_file_with_any_byte_changed_is_read_or_refused(suffix):
     pyarrow = pytest.importorskip("pyarrow")
-    from gradcli.formats.files.arrow import batches, cells, value_of
+    from gradcli.formats.files.arrow import cells, opened, value_of
 
     columns = {
         "x": [1.0, 2.0],
@@ -140,7 +140,8 @@ def test_a_file_with_any_byte_changed_is_read_or_refused(suffix):
             changed = data[:at] + byte + data[at + 1 :]
             try:
                 value_of("t." + suffix, changed, "x")
-                for batch in batches("t." + suffix, changed)[2]:
+                file = opened("t." + suffix, changed)
+                for batch in file.batches(file.names):
                     cells("t." + suffix, batch)
             except GradError as error:
                 seen[error.diagnostics[0].code] += 1

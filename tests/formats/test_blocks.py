@@ -9,12 +9,15 @@ import pytest
 
 from gradcli.formats.files.compressed import Opened
 from gradcli.formats.readers import float_columns, line_blocks
+from gradcli.formats.readers.float_columns import columns_of
 from gradcli.formats.readers.line_blocks import LineBlocks, TooLong
+from gradcli.formats.readers.plain_lines import are_plain, quoted_places
 from gradcli.formats.readers.rows import Rows
 from gradcli.formats.texts import float_texts
 from gradcli.formats.texts.dialect import USUAL, Dialect
 from gradcli.formats.texts.number import number
 from gradcli.formats.texts.shortest import delimited
+from gradcli.formats.texts.text_columns import texts_of
 
 # texts of numbers ---------------------------------------------------------------------------------
 
@@ -115,9 +118,17 @@ CELLS = [
     "\N{ARABIC-INDIC DIGIT ONE}",
     "\N{MINUS SIGN}1",
 ]
-CELLS += ["", " 3", "3 ", "3\t", "1 2", "- 1", "\x0b5", "5\x00", '"1"', "é", "\N{NO-BREAK SPACE}1"]
+CELLS += ["", " 3", "3 ", "3\t", "1 2", "- 1", "\x0b5", "5\x00", "é", "\N{NO-BREAK SPACE}1"]
 ODD = {"inf", "Infinity", "-inf", "true", "True", "-0", "-0.0", "\x0b5", "\N{NO-BREAK SPACE}1"}
-BY = {"numpy": float_columns._by_numpy, "pyarrow": float_columns._by_arrow}
+BY = ["numpy", "pyarrow"]
+
+
+def floats(block, width, places, delimiter=",", dialect=USUAL):
+    """The columns of numbers at some places; None if the lines are no plain ones."""
+    if not are_plain(block, delimiter):
+        return None
+    count = block.count(b"\n") + (not block.endswith(b"\n"))
+    return columns_of(block, count, width, places, [], delimiter, dialect)[0]
 
 
 @pytest.fixture(params=BY)
@@ -140,7 +151,7 @@ def test_columns_have_the_numbers_of_their_cells_or_leave_them(by, end):
         for lines in ([f"a,{cell},7", "b,2,8"], [f"{cell}"]):
             width, place = (3, 1) if len(lines) > 1 else (1, 0)
             block = (end.join(lines) + end).encode()
-            found = float_columns.float_columns(block, width, [place], ",", USUAL)
+            found = floats(block, width, [place])
             got = math.nan if found is None else found[0][0]
             assert math.isnan(got) or (got, math.copysign(1, got)) == (want, math.copysign(1, want))
         if math.isnan(got) and not math.isnan(want):
@@ -153,28 +164,55 @@ BROKEN = [
     "1,2\n\n3,4\n",
     "1,2\n  \n",
     "1,2\r3,4\n",
-    '1,"2"\n',
     "\n",
-    "1,\n",
-    "1,x\n",
+    '1,"2\n',
+    '1,2"\n',
+    '1,"2" \n',
+    '1,""2"\n',
+    '1,"2\n3"\n',
+    '1,"2""\n',
 ]
 
 
 @pytest.mark.parametrize("text", BROKEN)
 def test_lines_that_are_no_plain_records_are_left(by, text):
-    assert float_columns.float_columns(text.encode(), 2, [0, 1], ",", USUAL) is None
-    assert float_columns.float_columns(b"\xff,1\n", 2, [1], ",", USUAL) is None
+    found = floats(text.encode(), 2, [0, 1])
+    assert found is None or all(np.isnan(column).all() for column in found)
+    assert floats(b"\xff,1\n", 2, [1]) is None
+
+
+QUOTED = b'"1",2,"a"\r\n3,4,"b,""c"""\r\n"5",x,\r\n'
+
+
+def test_quoted_cells_are_read_as_the_others(by):
+    assert are_plain(QUOTED, ",")
+    numbers, texts = columns_of(QUOTED, 3, 3, [0, 1], [2, 0], ",", USUAL)
+    assert str([column.tolist() for column in numbers]) == "[[1.0, 3.0, 5.0], [2.0, 4.0, nan]]"
+    assert [[*texts_of(column)] for column in texts] == [["a", 'b,"c"', ""], ["1", "3", "5"]]
+    assert quoted_places(QUOTED, ",", 3) == {0, 2}
+
+
+def test_few_of_many_columns_are_cut_out(by):
+    rows = [[f"{100 * i + k}" for k in range(50)] for i in range(5)]
+    for end in ("\n", "\r\n"):
+        block = (end.join(map(",".join, rows)) + end).encode()
+        for place in (0, 7, 49):
+            (numbers,), (texts,) = columns_of(block, 5, 50, [place], [49 - place], ",", USUAL)
+            assert numbers.tolist() == [float(row[place]) for row in rows]
+            assert [*texts_of(texts)] == [row[49 - place] for row in rows]
+        short = block + b"1,2\n"
+        assert np.isnan(columns_of(short, 6, 50, [0], [], ",", USUAL)[0][0]).all()
 
 
 def test_columns_are_given_in_the_order_in_which_they_are_wanted(by):
-    found = float_columns.float_columns(b"1;x;3;4\n5;y;7;8", 4, [3, 0], ";", USUAL)
+    found = floats(b"1;x;3;4\n5;y;7;8", 4, [3, 0], ";")
     assert [column.tolist() for column in found] == [[4.0, 8.0], [1.0, 5.0]]
 
 
 def test_pyarrow_reads_other_ways_of_writing():
     pytest.importorskip("pyarrow")
     dialect = Dialect(None, {}, frozenset({"NA"}), ";", ",")
-    (found,) = float_columns.float_columns(b"1,5;a\nNA;b\n", 2, [0], ";", dialect)
+    (found,) = floats(b"1,5;a\nNA;b\n", 2, [0], ";", dialect)
     assert str(found.tolist()) == "[1.5, nan]"
 
 
@@ -194,11 +232,11 @@ def test_rows_of_blocks_know_their_lines_and_values(by):
 @pytest.mark.parametrize(
     ("text", "count", "numbers"),
     [
-        (b"1,2.5,", 2, [1.0, 2.5]),
-        (b"1,2.5,", 3, None),
-        (b"1,2.5,", 1, None),
-        (b"1,x,", 2, None),
-        (b"x,", 1, None),
+        ("1,2.5,", 2, [1.0, 2.5]),
+        ("1,2.5,", 3, None),
+        ("1,2.5,", 1, None),
+        ("1,x,", 2, None),
+        ("x,", 1, None),
     ],
 )
 def test_numbers_before_commas(text, count, numbers):
@@ -212,7 +250,7 @@ def test_wanted_columns_of_lines(monkeypatch, wanted, end):
     monkeypatch.setattr(float_columns, "find_spec", lambda name: None)
     rows = [[1.0, -2.5, 3e300], [4.0, 0.0, -5e-300], [6.0, 7.0, 8.0]]
     text = (end or "\n").join(",".join(map(repr, row)) for row in rows) + end
-    found = float_columns.float_columns(text.encode(), 3, wanted, ",", USUAL)
+    found = floats(text.encode(), 3, wanted)
     assert [column.tolist() for column in found] == [[row[i] for row in rows] for i in wanted]
 
 

@@ -11,6 +11,7 @@ from gradcli.formats.readers.kept import Kept
 from gradcli.formats.readers.many_files import ManyFiles
 from gradcli.formats.readers.rows import Rows, Wanted
 from gradcli.formats.texts.dialect import USUAL, Dialect
+from gradcli.formats.texts.text_columns import texts_of
 
 
 def read(text, name="<stdin>", dialect=USUAL):
@@ -306,8 +307,10 @@ def test_kept_cells(text, asked, names, cells, json):
 def test_kept_columns_of_a_block():
     rows = read("a,name\n1,x\n2,y\n", "x.csv")
     kept = Kept(rows, ["name", "FILE", "a"])
-    block = rows.block(["a"], 100)
-    assert kept.columns(block) == [["x", "y"], ["x.csv", "x.csv"], ["1", "2"]]
+    block = rows.block(["a"], 100, kept.names)
+    every = [["x", "y"], ["x.csv", "x.csv"], ["1", "2"]]
+    assert [[*texts_of(column)] for column in kept.columns(block)] == every
+    assert kept.typed_columns(block) == every
 
 
 def test_only_columns_of_the_file_are_kept():

@@ -16,9 +16,13 @@ from gradcli.formats.writers.forms import FORMS, alternatives, row_names
 from gradcli.record import Record
 
 if TYPE_CHECKING:
+    from gradcli.formats.readers.block import Block, Row
     from gradcli.formats.readers.kept import Kept
-    from gradcli.formats.readers.rows import Block, Row, Rows
+    from gradcli.formats.readers.rows import Rows
     from gradcli.formats.texts.dialect import Dialect
+
+
+_TYPED = ("parquet", "arrow")  # forms whose columns have types
 
 
 class Batch(Record):
@@ -37,21 +41,22 @@ class Batch(Record):
     jobs: int
     precision: int
 
-    def kept_of(self, row: Row, kind: str) -> list[str] | dict[str, str]:
-        """The kept columns of a row: its cells, or JSON by name."""
-        if self.kept is None:
-            return []
-        return self.kept.json(row) if kind == "ndjson" else self.kept.cells(row)
-
-    def kept_together(self, block: Block, kind: str) -> Sequence[Any]:
-        """The kept columns of a block: a list for each column, or JSON by name for each row; empty
-        without --keep.
-        """
+    def kept_of(self, row: Row, kind: str) -> list[Any] | dict[str, str]:
+        """The kept columns of a row: its cells or values, or JSON by name."""
         if self.kept is None:
             return []
         if kind == "ndjson":
-            return [self.kept.json(block.row(place)) for place in range(block.count)]
-        return self.kept.columns(block)
+            return self.kept.json(row)
+        return self.kept.values(row) if kind in _TYPED else self.kept.cells(row)
+
+    def kept_together(self, block: Block, kind: str) -> dict[str, Any]:
+        """The kept columns of a block by name, as columns of texts, JSON texts or values."""
+        if self.kept is None:
+            return {}
+        kept = self.kept
+        typed = kept.typed_columns if kind in _TYPED else kept.columns
+        take = kept.json_columns if kind == "ndjson" else typed
+        return dict(zip(kept.names, take(block), strict=True))
 
 
 def batch(line: Line, files: Sequence[str]) -> Batch:

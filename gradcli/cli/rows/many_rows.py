@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from time import perf_counter
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gradcli.cli.line.records import Batch
 from gradcli.cli.rows.query import Question
@@ -14,7 +14,11 @@ from gradcli.cli.rows.row_layout import RowLayout
 from gradcli.cli.rows.row_writer import Answer, Text, Together
 from gradcli.cli.rows.workers import can_fork
 from gradcli.errors import GradError
-from gradcli.formats.readers.rows import Block, Row, Rows, Wanted
+from gradcli.formats.readers.block import Block, Row
+from gradcli.formats.readers.rows import Rows, Wanted
+
+if TYPE_CHECKING:
+    from gradcli.program import Many
 
 _FIRST, _MOST = 16, 4096  # rows that are answered together: at first, and at most
 _LEAST_BYTES, _MOST_BYTES = 2**10, 2**20  # of a block of rows
@@ -32,7 +36,7 @@ def takes_code(question: Question, wanted: Wanted, row: Row) -> bool:
     return question.query.many(given, now) is not None
 
 
-Piece: TypeAlias = "Together | Text | Row"
+Piece: TypeAlias = "Answer | Together | Text | Row"
 """A part of the answers to a block: those to several rows, or a row left to the interpreter."""
 
 _Pieces: TypeAlias = "Callable[[Block], list[Piece]]"
@@ -58,8 +62,9 @@ def many_rows(
     spent, shared = 0.0, None
     while failed is None:
         if layout is not None and kind != "human":  # people see each row as it comes
-            pieces = partial(_pieces, layout, asked, kind)
-            blocks = partial(asked.rows.block, wanted.names, size)
+            pieces = partial(_pieces, layout, asked, wanted, same, kind)
+            titles = asked.kept.names if asked.kept else ()
+            blocks = partial(asked.rows.block, wanted.names, size, titles)
             if shared is None and asked.jobs > 1 and spent > _WORTH and can_fork():
                 shared = share(pieces)
             if shared is not None:
@@ -82,34 +87,61 @@ def many_rows(
             yield from map(ask, together)
             continue
         layout = layout or RowLayout(question, many, kind)
-        values = [_values(wanted, row) for row in together]
-        found = many.numbers([{**same, **own} for own in values])
-        for row, made in zip(together, found, strict=True):
-            if made is None or (row.header is None and wanted.left) or wanted.quoted(row):
-                yield ask(row)
-            else:
-                yield layout.answer(row, asked.kept_of(row, kind), made)
+        for found in _each(layout, many, asked, wanted, same, kind, together):
+            yield ask(found) if isinstance(found, Row) else found
         count = min(2 * count, _MOST)
     if failed is not None:
         raise failed
 
 
-def _pieces(layout: RowLayout, asked: Batch, kind: str, block: Block) -> list[Piece]:
+def _pieces(
+    layout: RowLayout,
+    asked: Batch,
+    wanted: Wanted,
+    same: Mapping[str, Any],
+    kind: str,
+    block: Block,
+) -> list[Piece]:
     """The answers to the rows of a block, and the rows that the interpreter has to answer."""
-    found = layout.many.arrays(block.columns)
-    if found is None:
-        return [block.row(place) for place in range(block.count)]
-    results, left = found
-    kept = asked.kept_together(block, kind)
+    many, odd = layout.many, block.odd
+    if not wanted.noted and block.has_quoted(wanted.names):
+        odd = range(block.count)  # one of the rows has a note
+    found = None if len(odd) == block.count else many.arrays(block.columns)
+    results, left = found or ([], range(block.count))
+    alone: dict[int, Piece] = {place: block.row(place) for place in left}
+    strange = sorted({*odd} & {*left})
+    rows = [block.row(place) for place in strange]
+    alone.update(zip(strange, _each(layout, many, asked, wanted, same, kind, rows), strict=True))
+    kept = asked.kept_together(block, kind) if len(left) < block.count else {}
     pieces: list[Piece] = []
     start = 0
     for place in (*left, block.count):
         if start < place:
             pieces.append(layout.together(block, kept, results, slice(start, place)))
         if place < block.count:
-            pieces.append(block.row(place))
+            pieces.append(alone[place])
         start = place + 1
     return pieces
+
+
+def _each(
+    layout: RowLayout,
+    many: Many,
+    asked: Batch,
+    wanted: Wanted,
+    same: Mapping[str, Any],
+    kind: str,
+    rows: Sequence[Row],
+) -> Iterator[Answer | Text | Row]:
+    """The answers to rows that are read one by one, and those left to the interpreter."""
+    if not rows:
+        return
+    found = many.numbers([{**same, **_values(wanted, row)} for row in rows])
+    for row, made in zip(rows, found, strict=True):
+        if made is None or (row.header is None and wanted.left) or wanted.quoted(row):
+            yield row
+        else:
+            yield layout.answer(row, asked.kept_of(row, kind), made)
 
 
 def _taken(source: Rows, rows: Iterator[Row], count: int) -> tuple[list[Row], Exception | None]:

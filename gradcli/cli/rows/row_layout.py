@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gradcli.cli.rows.query import Question
-from gradcli.cli.rows.row_writer import Answer, Kept, Said, Text, Together, json_line
-from gradcli.formats.readers.rows import Block, Row
+from gradcli.cli.rows.row_writer import Answer, Kept, Said, Text, Together, json_line, json_lines
+from gradcli.formats.readers.block import Block, Row
 from gradcli.formats.texts.float_texts import repeated
 from gradcli.formats.texts.json_text import json_object
-from gradcli.formats.texts.layouts import texts_of
 from gradcli.formats.texts.literal import numbers
 
 if TYPE_CHECKING:
@@ -64,30 +63,30 @@ class RowLayout:
         )
 
     def together(
-        self, block: Block, kept: Sequence[Any], results: Sequence[Any], part: slice
+        self, block: Block, kept: Mapping[str, Any], results: Sequence[Any], part: slice
     ) -> Together | Text:
-        """The written answers to part of a block. `kept` has a list for each column, or for JSON a
-        dictionary for each row.
-        """
+        """The written answers to part of a block. `kept` has a column of texts by name."""
         count = part.stop - part.start
         first, line = block.number + part.start, block.line + part.start
         made = [result[part] for result in results]
+        own = {name: column[part] for name, column in kept.items()}
         if self._is_sure:
-            cells = [
-                repeated(at, count) if type(at) is str else made[at].astype(type_, copy=False)
+            parts = [
+                at if type(at) is str else made[at].astype(type_, copy=False)
                 for at, type_ in zip(self._places, self._types, strict=True)
             ]
         else:
-            rows = zip(*(column.tolist() for column in made), strict=True)
-            cells = [[*texts] for texts in zip(*map(self._texts, rows), strict=True)]
-        if self._kind != "ndjson":
-            own = [column[part] for column in kept]
-            return Together(first, line, count, own, self._columns, cells, self._warnings)
-        texts = map("".join, zip(*map(texts_of, cells), strict=True))
-        numbered = zip(range(first, first + count), kept[part] or [{}] * count, texts, strict=True)
-        return Text(
-            first, line, count, "".join([json_line(*it) for it in numbered]), self._warnings
-        )
+            parts = self._written(made)
+        if self._kind == "ndjson":
+            text = json_lines(range(first, first + count), own, parts)
+            return Text(first, line, count, text, self._warnings)
+        cells = [repeated(part, count) if isinstance(part, str) else part for part in parts]
+        return Together(first, line, count, [*own.values()], self._columns, cells, self._warnings)
+
+    def _written(self, made: Sequence[Any]) -> list[Any]:
+        """The texts of answers, each by itself, as columns."""
+        rows = zip(*(column.tolist() for column in made), strict=True)
+        return [[*texts] for texts in zip(*map(self._texts, rows), strict=True)]
 
     def _said(self, made: Sequence[Any]) -> Said:
         return Said.of(self._question.parts(self.many.result(made)), self._kind)

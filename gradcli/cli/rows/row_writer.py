@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from gradcli.cli.terminal.failures import usage
 from gradcli.errors import Diagnostic, GradError, InputError
 from gradcli.formats.texts.delimited import cells, header
 from gradcli.formats.texts.json_text import diagnostic_json, json_object
-from gradcli.formats.texts.layouts import LAYOUTS, Layout, texts_of
-from gradcli.formats.texts.literal import numbers
+from gradcli.formats.texts.layouts import LAYOUTS, Layout
+from gradcli.formats.texts.literal import numbers, quote
+from gradcli.formats.texts.text_columns import texts_of, together
 from gradcli.formats.writers.forms import ValueParts
 
 if TYPE_CHECKING:
@@ -22,8 +23,8 @@ _SHOWN = 4  # columns named in a message
 Written: TypeAlias = "Layout | Padded"
 """Writes a table."""
 
-Kept: TypeAlias = list[str] | dict[str, str]
-"""The kept columns of a row: its cells, or JSON by name."""
+Kept: TypeAlias = list[Any] | dict[str, str]
+"""The kept columns of a row: its cells or values, or JSON by name."""
 
 
 class Said(NamedTuple):
@@ -79,16 +80,16 @@ class Together(NamedTuple):
         number: The number of the first row, from 0.
         line: Its line in the file.
         size: The number of rows.
-        kept: The kept columns, a list each.
+        kept: The kept columns of texts.
         columns: The names of the columns of the answers.
-        cells: These columns: arrays of numbers or lists of texts.
+        cells: These columns: arrays of numbers or columns of texts.
         warnings: The warnings of each answer.
     """
 
     number: int
     line: int
     size: int
-    kept: list[list[str]]
+    kept: list[Any]
     columns: list[str]
     cells: list[Any]
     warnings: tuple[Diagnostic, ...]
@@ -191,18 +192,18 @@ class RowWriter:
         unchanged.
         """
         is_text = self._kind == "raw" or (self._kind in LAYOUTS and found.columns == self._columns)
-        if not is_text:
+        lines = self._lines(found) if is_text else None
+        if not isinstance(lines, str):
             return found
-        return Text(found.number, found.line, found.size, self._lines(found), found.warnings)
+        return Text(found.number, found.line, found.size, lines, found.warnings)
 
-    def _lines(self, found: Together) -> str:
+    def _lines(self, found: Together) -> str | bytes:
         if self._layout is None:
             from gradcli.formats.texts.float_texts import records
 
             return records(found.cells, "\n")
         assert isinstance(self._layout, Layout), "people see rows one by one"
-        numbers = range(found.number, found.number + found.size)
-        lead = [[*map(str, numbers)]] if self._numbered else []
+        lead = [range(found.number, found.number + found.size)] if self._numbered else []
         last = [[""] * found.size] if self._recorded else []
         return self._layout.records([*lead, *found.kept, *found.cells, *last])
 
@@ -264,7 +265,7 @@ def _layout(kind: str, precision: int) -> Written | None:
 
         return Columns() if kind == "npz" else Matrix()
     if kind in ("parquet", "arrow"):
-        from gradcli.formats.files.arrow import ArrowColumns
+        from gradcli.formats.files.arrow_tables import ArrowColumns
 
         return ArrowColumns(kind)
     return LAYOUTS[kind]() if kind in LAYOUTS else None
@@ -276,6 +277,24 @@ def json_line(number: int, kept: Kept, told: str) -> str:
     if isinstance(kept, dict) and kept:
         lead["kept"] = json_object(kept)
     return f"{json_object(lead)[:-1]},{told[1:]}\n"
+
+
+def json_lines(numbers: range, kept: Mapping[str, Any], told: Sequence[Any]) -> str:
+    """The JSON lines of consecutive rows.
+
+    Args:
+        numbers: The numbers of the rows.
+        kept: The kept columns by name, as columns of JSON texts.
+        told: The object of an answer, in parts: columns, and texts that all rows share.
+    """
+    parts: list[Any] = ['{"row":', numbers]
+    sign = ',"kept":{'
+    for name, column in kept.items():
+        parts += [f"{sign}{quote(name)}:", column]
+        sign = ","
+    first, *rest = told
+    opened = first[1:] if isinstance(first, str) else [text[1:] for text in first]
+    return together([*parts, "}," if kept else ",", opened, *rest, "\n"], len(numbers))
 
 
 def _json_line(answer: Answer) -> str:

@@ -32,7 +32,8 @@ from gradcli.errors import (
     counted,
     listed,
 )
-from gradcli.formats.readers.rows import Block, Row, Rows, Wanted
+from gradcli.formats.readers.block import Block, Row
+from gradcli.formats.readers.rows import Rows, Wanted
 from gradcli.formats.texts.refusal import first_names
 from gradcli.formats.texts.spelling import check_spelling
 from gradcli.program import Given, Limits
@@ -82,6 +83,7 @@ def answer_rows(
     def killed(row: Row, error: LimitError) -> Answer:
         return refused(row.number, row.line, asked.kept_of(row, kind), error)
 
+    asked.rows.take(wanted.names, asked.kept.names if asked.kept else ())
     gc.enable()  # many rows make many reference cycles
     told: set[str] = set()
     if wanted.left and asked.rows.form != "ndjson":

@@ -1,56 +1,87 @@
-"""Parquet and Arrow files: tables with typed columns of numbers, texts or vectors."""
+"""Read Parquet and Arrow files: tables with typed columns of numbers, texts or vectors."""
 
 from __future__ import annotations
 
 import io
-import math
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import product
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeAlias, TypeVar
 
-from gradcli.errors import Diagnostic, InputError, UsageError
-from gradcli.formats.files.columns import Columns
-from gradcli.formats.texts.delimited import are_columns
-from gradcli.formats.texts.literal import literal, plain_value
+from gradcli.errors import Diagnostic, InputError
+from gradcli.formats.texts.float_texts import text_array
+from gradcli.formats.texts.literal import literal
 from gradcli.formats.texts.refusal import refused, unreadable
-from gradcli.results import Value
+from gradcli.record import Record
 
 Found = TypeVar("Found")
 
 _ELEMENT = re.compile(r"(.*?)((?:\.(?:0|[1-9]\d{0,8}))*)", re.DOTALL)  # `grad.w.0`
-_HELP = "`pip install 'gradcli[fast]'` installs pyarrow"
+_EXACT = 2.0**53  # ints below it are exact as floats
+HELP = "`pip install 'gradcli[fast]'` installs pyarrow"
 
 
-# --- reading ------------------------------------------------------------------------------------
+class Opened(Record):
+    """An open file.
 
-
-def batches(name: str, data: bytes | None = None) -> tuple[list[str], int, Iterator[Any]]:
-    """The names of the columns, the number of records, and the record batches of a file, read from
-    `data` if that is given.
-
-    Raises:
-        InputError: If it cannot be read, or pyarrow is not installed.
+    Fields:
+        names: The names of its columns.
+        count: The number of records, near enough for a progress bar.
+        batches: Gives the record batches, with the columns of some names.
     """
 
-    def opened() -> tuple[list[str], int, Iterator[Any]]:
-        source = name if data is None else io.BytesIO(data)
-        if name.lower().endswith(".parquet"):
-            from pyarrow import parquet
+    __slots__ = ("names", "count", "batches")
+    names: list[str]
+    count: int
+    batches: Callable[[Sequence[str]], Iterator[Any]]
 
-            file = parquet.ParquetFile(source)
-            return file.schema_arrow.names, file.metadata.num_rows, file.iter_batches()
-        from pyarrow import ipc
 
-        reader = ipc.open_file(source)
-        count = reader.num_record_batches
-        parts = (reader.get_batch(k) for k in range(count))
-        sizes = sum(reader.get_batch(k).num_rows for k in range(count))
-        return reader.schema.names, sizes, parts
+def opened(name: str, data: bytes | None = None) -> Opened:
+    """A Parquet or Arrow file, read from `data` if that is given.
 
-    names, count, parts = _tried(name, opened)
-    return names, count, _valid(name, parts)
+    Raises:
+        InputError: If it cannot be read, or pyarrow is not installed; also from its batches.
+    """
+    source = name if data is None else io.BytesIO(data)
+    open_one = _parquet if name.lower().endswith(".parquet") else _arrow
+    names, count, batches = _tried(name, lambda: open_one(source))
+
+    def parts(picked: Sequence[str]) -> Iterator[Any]:
+        return _valid(name, _tried(name, lambda: batches([*picked])))
+
+    return Opened(names, count, parts)
+
+
+_File: TypeAlias = "tuple[list[str], int, Callable[[list[str]], Iterator[Any]]]"
+
+
+def _parquet(source: Any) -> _File:
+    from pyarrow import parquet
+
+    file = parquet.ParquetFile(source)
+    names = file.schema_arrow.names
+
+    def batches(picked: list[str]) -> Iterator[Any]:
+        every = [*picked] == names
+        found: Iterator[Any] = file.iter_batches(
+            columns=None if every else picked, use_threads=False
+        )
+        return found
+
+    return names, file.metadata.num_rows, batches
+
+
+def _arrow(source: Any) -> _File:
+    from pyarrow import ipc
+
+    reader = ipc.open_file(source)
+    parts = range(reader.num_record_batches)
+    about = len(parts) * reader.get_batch(0).num_rows if parts else 0  # as if all had one size
+
+    def batches(picked: list[str]) -> Iterator[Any]:
+        return (reader.get_batch(k).select(picked) for k in parts)
+
+    return reader.schema.names, about, batches
 
 
 def _valid(name: str, parts: Iterator[Any]) -> Iterator[Any]:
@@ -76,9 +107,11 @@ def read_table(name: str, data: bytes) -> Any:
     def whole() -> Any:
         import pyarrow
 
-        names, _, parts = batches(name, data)
-        found = [*parts]
-        return pyarrow.Table.from_batches(found) if found else pyarrow.table({n: [] for n in names})
+        file = opened(name, data)
+        found = [*file.batches(file.names)]
+        if found:
+            return pyarrow.Table.from_batches(found)
+        return pyarrow.table({name: [] for name in file.names})
 
     return _tried(name, whole)
 
@@ -145,6 +178,43 @@ def arrays_of(column: Any) -> Any:
     return parts.to_numpy(zero_copy_only=False).reshape(sizes)
 
 
+def floats_of(column: Any) -> Any:
+    """A column of numbers or of vectors of one length as an array of floats, with nan for nulls and
+    for ints that no float is; None for any other column.
+    """
+    import numpy as np
+    from pyarrow import types
+
+    if column.null_count and (types.is_floating(column.type) or types.is_integer(column.type)):
+        array = column.cast("float64", safe=False).fill_null(np.nan).to_numpy()
+    else:
+        array = arrays_of(column)
+    if array is None:
+        return None
+    if array.dtype.kind != "f" or types.is_integer(column.type):
+        array = np.where(np.abs(array) < _EXACT, array, np.nan)
+    return array.astype(np.float64, copy=False)
+
+
+def text_column(name: str, key: str, column: Any) -> Any:
+    """A column as the texts of a CSV's cells, in an array of pyarrow or a list. Errors as of
+    `cells`.
+    """
+    import pyarrow
+    from pyarrow import compute, types
+
+    if types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    kind = column.type
+    if types.is_string(kind) or types.is_integer(kind) or types.is_boolean(kind):
+        return column.cast(pyarrow.string()).fill_null("")
+    if types.is_floating(kind):
+        array = column.cast("float64").fill_null(0.0).to_numpy()
+        texts = text_array(array).cast(pyarrow.string())
+        return compute.if_else(column.is_valid(), texts, "") if column.null_count else texts
+    return [_cell(value) for value in _plain(name, key, column)]
+
+
 def cells(name: str, batch: Any) -> list[list[str]]:
     """The columns of a record batch as texts of a CSV's cells.
 
@@ -178,7 +248,7 @@ def _tried(name: str, look: Callable[[], Found]) -> Found:
         faults = _faults()
     except ImportError:
         message = f"`{name}` is read by pyarrow, which is not installed"
-        raise InputError(Diagnostic("missing-extra", message, help=_HELP)) from None
+        raise InputError(Diagnostic("missing-extra", message, help=HELP)) from None
     try:
         return look()
     except OSError as error:
@@ -196,101 +266,3 @@ def _faults() -> tuple[type[Exception], ...]:
     import pyarrow
 
     return pyarrow.ArrowException, UnicodeDecodeError, ArithmeticError, KeyError, OSError
-
-
-# --- writing ------------------------------------------------------------------------------------
-
-
-def table_file(form: str, values: Mapping[str, Value]) -> bytes:
-    """Values by name as a file, with a record for each element if all have one first size, else one
-    record.
-
-    Raises:
-        UsageError: If pyarrow is not installed.
-    """
-    parts = {name: plain_value(value) for name, value in values.items()}
-    if not are_columns(parts.values()):
-        parts = {name: [value] for name, value in parts.items()}
-    return _file(form, parts)
-
-
-class ArrowColumns(Columns):
-    """Writes a file with a column for each name; `w.0`, `w.1`, ... become one column of vectors."""
-
-    def __init__(self, form: str) -> None:
-        super().__init__()
-        self._form = form
-        _pyarrow(form)
-
-    def end(self) -> bytes:
-        columns = dict(zip(self._names, map(_with_gaps, self._columns), strict=True))
-        found: dict[str, Any] = {}
-        for name, (titles, shape) in _vectors(self._names).items():
-            rows = zip(*(columns[title] for title in titles), strict=True)
-            found[name] = [_nested(row, shape) for row in rows] if shape else columns[name]
-        return _file(self._form, found)
-
-
-def _vectors(titles: Sequence[str]) -> dict[str, tuple[list[str], tuple[int, ...]]]:
-    """Titles and shape of each column; a column of arrays has the titles of its elements."""
-    groups: dict[str, dict[tuple[int, ...], str]] = {}
-    for title in titles:
-        name, indices = _ELEMENT.fullmatch(title).groups()  # type: ignore[union-attr]  # of all
-        groups.setdefault(name, {})[tuple(map(int, indices.split(".")[1:]))] = title
-    found: dict[str, tuple[list[str], tuple[int, ...]]] = {}
-    for name, places in groups.items():
-        shape = tuple(n + 1 for n in max(places))
-        if math.prod(shape) == len(places) and [*places] == [*product(*map(range, shape))]:
-            found[name] = [*places.values()], shape
-        else:
-            found |= {title: ([title], ()) for title in places.values()}
-    return found
-
-
-def _with_gaps(values: list[Any]) -> list[Any]:
-    """Numbers, with None in place of empty cells; a column that has texts becomes all texts."""
-    texts = [x for x in values if isinstance(x, str)]
-    if not any(texts):
-        return (
-            [None if isinstance(x, str) else x for x in values]
-            if len(texts) < len(values)
-            else values
-        )
-    return [x if isinstance(x, str) else repr(x) for x in values]
-
-
-def _nested(row: Sequence[Any], shape: Sequence[int]) -> Any:
-    if None in row:
-        return None
-    found = [*row]
-    for size in reversed(shape[1:]):
-        found = [found[i : i + size] for i in range(0, len(found), size)]
-    return found
-
-
-def _file(form: str, columns: Mapping[str, Any]) -> bytes:
-    pyarrow = _pyarrow(form)
-    buffer = io.BytesIO()
-    try:
-        table = pyarrow.table({name: pyarrow.array(values) for name, values in columns.items()})
-    except pyarrow.ArrowException as error:
-        message = f"this result has no {form} form: {error}"
-        raise UsageError(Diagnostic("bad-format", message)) from None
-    if form == "parquet":
-        from pyarrow import parquet
-
-        parquet.write_table(table, buffer)
-    else:
-        with pyarrow.ipc.new_file(buffer, table.schema) as writer:
-            writer.write_table(table)
-    return buffer.getvalue()
-
-
-def _pyarrow(form: str) -> Any:
-    try:
-        import pyarrow
-        import pyarrow.ipc
-    except ImportError:
-        message = f"{form} files are written by pyarrow, which is not installed"
-        raise UsageError(Diagnostic("missing-extra", message, help=_HELP)) from None
-    return pyarrow

@@ -8,6 +8,7 @@ from typing import Any
 from gradcli.formats.files.arrays import npy, npz
 from gradcli.formats.texts.layouts import Layout
 from gradcli.formats.texts.number import number
+from gradcli.formats.texts.text_columns import texts_of
 
 
 class Columns(Layout):
@@ -24,12 +25,17 @@ class Columns(Layout):
 
     def record(self, texts: Sequence[str]) -> str:
         for column, text in zip(self._columns, texts, strict=True):
-            column.append(_value(text))
+            column.append(value_of_cell(text))
         return ""
 
     def records(self, columns: Sequence[Any]) -> str:
         for values, column in zip(self._columns, columns, strict=True):
-            values.extend(map(_value, column) if isinstance(column, list) else column.tolist())
+            if hasattr(column, "dtype"):
+                values.extend(column.tolist())
+            elif isinstance(column, range):
+                values.extend(column)
+            else:
+                values.extend(map(value_of_cell, texts_of(column)))
         return ""
 
     def end(self) -> bytes:
@@ -47,7 +53,7 @@ class Matrix(Columns):
         return npy(np.array(self._columns, np.float64).T if self._columns else np.empty((0,)))
 
 
-def _value(text: str) -> Any:
+def value_of_cell(text: str) -> Any:
     """The number in a cell, or its text: `007` counts as a name."""
     if text.isdigit() and str(int(text)) != text:
         return text

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Collection, Iterator
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
-from gradcli.formats.files.arrow import arrays_of, batches, cells
+from gradcli.formats.files.arrow import cells, floats_of, opened, text_column
+from gradcli.formats.readers.block import Block, Row
 from gradcli.formats.readers.float_columns import certain
-from gradcli.formats.readers.rows import Block, Row, Rows
+from gradcli.formats.readers.rows import Rows
 from gradcli.formats.readers.table import Header, Record
 from gradcli.formats.texts.delimited import record
 from gradcli.formats.texts.dialect import Dialect
 
-_EXACT = 2**53  # ints below it are exact as floats
 _FEW = 16  # records that are turned into texts together
 
 
@@ -23,20 +23,29 @@ class ArrowRows(Rows):
 
     def __init__(self, name: str, dialect: Dialect) -> None:
         self.name, self.form, self.at_once = name, "csv", True
-        names, self._total, self._batches = batches(name)
-        self._table = Header(names, ",", None, dialect)
+        self._dialect = dialect
+        self._file = opened(name)
+        self._table = Header(self._file.names, ",", None, dialect)
         self.names = tuple(self._table.columns)
         self.titles = self._table.titles
         self.count = 0
+        self._batches: Iterator[Any] | None = None
         self._rest: Any = None  # of the current batch
-        self._waiting: deque[Record] = deque()
+        self._waiting: deque[Row] = deque()
+
+    def take(self, names: Collection[str], titles: Collection[str]) -> None:
+        columns = [self._table.columns[name] for name in names if name in self._table.columns]
+        places = {place for column in columns for place in column.cells}
+        places.update(self._table.places[t] for t in titles if t in self._table.places)
+        picked = [self.titles[place] for place in sorted(places)]
+        self._table = Header(picked, ",", None, self._dialect)
 
     @property
     def at_hand(self) -> bool:
         return True
 
     def share(self) -> float | None:
-        return self.count / self._total if self._total else None
+        return self.count / self._file.count if self._file.count else None
 
     def check(self, names: frozenset[str]) -> None:
         self._table.check(names)
@@ -44,60 +53,88 @@ class ArrowRows(Rows):
     def __iter__(self) -> Iterator[Row]:
         while self._waiting or (rest := self._next()) is not None:
             if not self._waiting:
-                first = rest.slice(0, _FEW)
-                self._waiting.extend(_records(self.name, first, self.count + 1))
+                few = ArrowBlock(self.name, self._table, rest.slice(0, _FEW), self.count, ())
+                self._waiting.extend(map(few.row, range(few.count)))
                 self._rest = rest.slice(_FEW)
             self.count += 1
-            found = self._waiting.popleft()
-            yield Row(self.count - 1, found, self._table, self._table.dialect)
+            yield self._waiting.popleft()
 
-    def block(self, names: Collection[str], most: int) -> Block | None:
+    def block(
+        self, names: Collection[str], most: int, titles: Collection[str] = ()
+    ) -> Block | None:
         rest = None if self._waiting else self._next()
-        columns = None if rest is None else self._columns(rest, names)
-        if rest is None or columns is None:
+        if rest is None:
             return None
-        records = partial(_records, self.name, rest, self.count + 1)
-        found = Block(
-            self.name, self._table, columns, self.count, self.count + 1, rest.num_rows, records
-        )
-        self.count += rest.num_rows
+        found = ArrowBlock(self.name, self._table, rest, self.count, names)
+        self.count += found.count
         self._rest = None
         return found
 
     def _next(self) -> Any:
         """The rest of the current batch, or the next batch; None after the last."""
+        if self._batches is None:
+            self._batches = self._file.batches(self._table.titles)
         while self._rest is None or not self._rest.num_rows:
             self._rest = next(self._batches, None)
             if self._rest is None:
                 return None
         return self._rest
 
-    def _columns(self, batch: Any, names: Collection[str]) -> dict[str, Any] | None:
-        """Columns as float arrays, with nan for a value that needs a reading of its own; None if a
-        column is not purely numbers.
-        """
+
+class ArrowBlock(Block):
+    """Records of a Parquet or Arrow file.
+
+    Args:
+        name: The file.
+        header: Its columns.
+        batch: The records, as a record batch.
+        number: The first record's number.
+        names: The columns of numbers.
+    """
+
+    def __init__(
+        self, name: str, header: Header, batch: Any, number: int, names: Collection[str]
+    ) -> None:
+        super().__init__(name, number, number + 1, batch.num_rows)
+        self._header, self._batch, self._names = header, batch, names
+
+    @cached_property
+    def columns(self) -> dict[str, Any]:
+        wanted = {name: self._header.columns[name] for name in self._names}
+        found = (self._floats(place) for column in wanted.values() for place in column.cells)
+        return self._header.arranged(wanted, found)
+
+    def texts(self, title: str) -> Any:
+        values = self.values(title)
+        return None if values is None else text_column(self.name, title, values)
+
+    def values(self, title: str) -> Any:
+        return self._batch.column(title) if title in self._header.places else None
+
+    def row(self, place: int) -> Row:
+        header = self._header
+        return Row(
+            *(self.number + place, self._records[place], header, header.dialect),
+            partial(self._value, place),
+        )
+
+    def _value(self, place: int, title: str) -> Any:
+        values = self.values(title)
+        return None if values is None else values.slice(place, 1)
+
+    @cached_property
+    def _records(self) -> list[Record]:
+        """The records as texts."""
+        return [
+            Record(self.name, number, record(texts, ","), [*texts], None)
+            for number, texts in enumerate(
+                zip(*cells(self.name, self._batch), strict=True), self.line
+            )
+        ]
+
+    def _floats(self, place: int) -> Any:
+        """A column as floats, with nan for a value that needs a reading of its own."""
         import numpy as np
 
-        found = {}
-        for name in names:
-            places, shape = self._table.columns[name]
-            arrays = []
-            for place in places:
-                array = arrays_of(batch.column(place))
-                if array is None:
-                    return None
-                if array.dtype.kind != "f":
-                    array = np.where(np.abs(array) < _EXACT, array, np.nan)
-                arrays.append(certain(array.astype(np.float64)))
-            found[name] = (
-                arrays[0] if shape is None else np.stack(arrays, -1).reshape(len(arrays[0]), *shape)
-            )
-        return found
-
-
-def _records(name: str, batch: Any, line: int) -> list[Record]:
-    """The records of a batch as texts."""
-    return [
-        Record(name, number, record(texts, ","), [*texts], None)
-        for number, texts in enumerate(zip(*cells(name, batch), strict=True), line)
-    ]
+        array = floats_of(self._batch.column(self._header.titles[place]))
+        return np.full(self.count, np.nan) if array is None else certain(array)

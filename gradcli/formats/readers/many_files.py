@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 
-from gradcli.formats.readers.rows import Block, Row, Rows
+from gradcli.formats.readers.block import Block, Row
+from gradcli.formats.readers.rows import Rows
 from gradcli.formats.texts.refusal import first_names, refused
 
 
@@ -25,6 +26,7 @@ class ManyFiles(Rows):
         self.name = f"{', '.join(before)} and {last}"
         self.at_once = "-" not in names and first.at_once
         self._wanted: frozenset[str] = frozenset()
+        self._taken: tuple[Collection[str], Collection[str]] | None = None
 
     def apart(self) -> list[Rows]:
         """The files, each by itself; they may have different columns. Instead of iterating."""
@@ -39,11 +41,17 @@ class ManyFiles(Rows):
         self._wanted = names
         self._first_file.check(names)
 
+    def take(self, names: Collection[str], titles: Collection[str]) -> None:
+        self._taken = names, titles
+        self._first_file.take(names, titles)
+
     def __iter__(self) -> Iterator[Row]:
         for place, name in enumerate(self._names):
             if place:
                 self._done, self._file = place, self._opened(name)
                 self._hold(self._file)
+                if self._taken is not None:
+                    self._file.take(*self._taken)
             for row in self._file:
                 yield row._replace(number=self._before + row.number)
             self._before += self._file.count
@@ -52,8 +60,10 @@ class ManyFiles(Rows):
     def at_hand(self) -> bool:
         return self._file.at_hand
 
-    def block(self, names: Collection[str], most: int) -> Block | None:
-        found = self._file.block(names, most)
+    def block(
+        self, names: Collection[str], most: int, titles: Collection[str] = ()
+    ) -> Block | None:
+        found = self._file.block(names, most, titles)
         if found is not None:
             found.number += self._before
         return found

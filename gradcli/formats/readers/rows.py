@@ -4,16 +4,25 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
-from functools import cached_property, partial
+from collections.abc import Collection, Iterator, Sequence
 from math import nan
-from typing import IO, Any, NamedTuple
+from typing import IO, Any
 
 from gradcli.errors import InputError
 from gradcli.formats.files.compressed import Opened, open_bytes
+from gradcli.formats.readers.block import Block, LineBlock, Row
 from gradcli.formats.readers.json_values import json_value, printed_values
 from gradcli.formats.readers.line_blocks import LineBlocks
-from gradcli.formats.readers.table import LONGEST, Header, Lines, Record, header_of, told
+from gradcli.formats.readers.plain_lines import are_plain
+from gradcli.formats.readers.table import (
+    LONGEST,
+    Column,
+    Header,
+    Lines,
+    Record,
+    header_of,
+    told,
+)
 from gradcli.formats.texts.delimited import DELIMITERS
 from gradcli.formats.texts.dialect import USUAL, Dialect
 from gradcli.formats.texts.number import WORDS, number
@@ -23,56 +32,6 @@ from gradcli.source import Span
 
 _JSON = (".json", ".ndjson", ".jsonl")
 _QUOTED = re.compile(r'[:\[,]\s*"\s*[-+.\d\\iInN]')  # the start of a number in quotes
-
-
-class Row(NamedTuple):
-    """A record, its number from 0, its header (None for a JSON object) and its file's dialect."""
-
-    number: int
-    record: Record
-    header: Header | None
-    dialect: Dialect
-
-    @property
-    def line(self) -> int:
-        """The line in the file where the record begins."""
-        return self.record.line
-
-
-class Block:
-    """Records of one line each that are read together.
-
-    Fields:
-        name: Their file.
-        header: Their header.
-        columns: Arrays of numbers by name, with nan for a row that needs a reading of its own.
-        number: The first record's number, from 0.
-        line: The first record's line in the file.
-        count: How many there are.
-    """
-
-    def __init__(
-        self,
-        name: str,
-        header: Header,
-        columns: dict[str, Any],
-        number: int,
-        line: int,
-        count: int,
-        split: Callable[[], list[Record]],
-    ) -> None:
-        self.name, self.header, self.columns = name, header, columns
-        self.number, self.line, self.count = number, line, count
-        self._split = split
-
-    @cached_property
-    def records(self) -> list[Record]:
-        """All records, split into cells."""
-        return self._split()
-
-    def row(self, place: int) -> Row:
-        """The record at an index in the block."""
-        return Row(self.number + place, self.records[place], self.header, self.header.dialect)
 
 
 class Rows:
@@ -172,6 +131,11 @@ class Rows:
         if self._header is not None:
             self._header.check(names)
 
+    def take(self, names: Collection[str], titles: Collection[str]) -> None:
+        """Have no other columns read than those of some inputs and those below some titles, if the
+        file stores them apart.
+        """
+
     def __iter__(self) -> Iterator[Row]:
         """The records, numbered from 0.
 
@@ -192,40 +156,33 @@ class Rows:
         """True if a record can be read without waiting."""
         return self.at_once or self._blocks.at_hand
 
-    def block(self, names: Collection[str], most: int) -> Block | None:
-        """The next records as columns of numbers; None if they need a reading one by one, or there
+    def block(
+        self, names: Collection[str], most: int, titles: Collection[str] = ()
+    ) -> Block | None:
+        """The next records, to be read together; None if they need a reading one by one, or there
         are none.
 
         Args:
-            names: The columns to read.
+            names: The columns of numbers.
             most: The most bytes to read ahead.
+            titles: The columns of texts.
 
         Raises:
             InputError: If they cannot be read.
         """
         header = self._header
-        if header is None or self._first is not None:
+        if header is None or header.is_recorded or self._first is not None:
             return None
         lines = self._lines.block(self._blocks, most)
-        columns = header.arrays(lines, names) if lines else None
-        if columns is None:
+        if not lines or not are_plain(lines, header.delimiter):
             self._blocks.put_back(lines)
             return None
-        count, line = lines.count(b"\n") + (not lines.endswith(b"\n")), self._lines.number + 1
-        split = partial(_split, self.name, lines, line, header.delimiter)
-        found = Block(self.name, header, columns, self.count, line, count, split)
+        found = LineBlock(
+            self.name, header, lines, self.count, self._lines.number + 1, names, titles
+        )
         self.count += found.count
         self._lines.number += found.count
         return found
-
-
-def _split(name: str, text: bytes, first: int, delimiter: str) -> list[Record]:
-    """The records in some lines."""
-    lines = text.decode().replace("\r\n", "\n").removesuffix("\n").split("\n")
-    return [
-        Record(name, number, line, line.split(delimiter), None)
-        for number, line in enumerate(lines, first)
-    ]
 
 
 class Wanted:
@@ -243,6 +200,7 @@ class Wanted:
         self.left = left
         self.noted = False
         self._checked: set[tuple[str, ...]] = set()  # the keys of each object that passed
+        self._columns: dict[Header, list[tuple[str, Column]]] = {}
 
     def of(self, row: Row) -> dict[str, Any]:
         """The values of a row that are inputs; numbers in quotes count as numbers.
@@ -260,11 +218,15 @@ class Wanted:
             span = record.span(header.delimiter, len(record.cells) - 1)
             message = f"this row is an error of an earlier gradcli: {record.cells[-1]}"
             raise refused(message, record.source, span)
-        return {
-            name: header.value(record, name, column)
-            for name, column in header.columns.items()
-            if name in self.names
-        }
+        return {name: header.value(record, name, column) for name, column in self._in(header)}
+
+    def _in(self, header: Header) -> list[tuple[str, Column]]:
+        """The columns of a table that are inputs."""
+        found = self._columns.get(header)
+        if found is None:
+            found = [item for item in header.columns.items() if item[0] in self.names]
+            self._columns[header] = found
+        return found
 
     def _of_object(self, found: dict[str, Any], record: Record, dialect: Dialect) -> dict[str, Any]:
         names = self.names
@@ -289,12 +251,11 @@ class Wanted:
                 return []
             found = {row.dialect.name(key): v for key, v in _object(record).items()}
             return [n for n, v in found.items() if n in self.names and _unquoted(v) is not v]
-        delimiter, columns = header.delimiter, header.columns
+        delimiter = header.delimiter
         return [
             name
-            for name in columns
-            if name in self.names
-            for place in columns[name].cells
+            for name, column in self._in(header)
+            for place in column.cells
             if delimiter not in record.cells[place]
             and record.text[record.span(delimiter, place).start] == '"'
         ]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from io import StringIO
 from typing import Any, NamedTuple, TextIO
 
@@ -140,13 +141,9 @@ class Lines:
         Raises:
             InputError: If it is too long.
         """
-        number = self.number
-        if '"' not in line:
-            return Record(self.name, number, line, line.rstrip("\r\n").split(delimiter), None)
         read: list[str] = []
-        cells = list(_cells(self._collected(line, read), delimiter))
-        unclosed = None if cells[-1].closed else cells[-1].start
-        return Record(self.name, number, "".join(read), [cell.text for cell in cells], unclosed)
+        lines = self._collected(line, read)
+        return _record(self.name, self.number, line, delimiter, lines, read)
 
     def _collected(self, first: str, read: list[str]) -> Iterator[str]:
         """The line and all further ones; each is appended to `read`."""
@@ -162,6 +159,22 @@ class Lines:
                 )
             yield line
             line = self.next()
+
+
+def record_of(name: str, number: int, line: str, delimiter: str) -> Record:
+    """The record in a line of that number."""
+    return _record(name, number, line, delimiter, iter([line]), [line])
+
+
+def _record(
+    name: str, number: int, line: str, delimiter: str, lines: Iterator[str], read: list[str]
+) -> Record:
+    """The record that begins with a line; `lines` puts it and the next ones into `read`."""
+    if '"' not in line:
+        return Record(name, number, line, line.rstrip("\r\n").split(delimiter), None)
+    cells = list(_cells(lines, delimiter))
+    unclosed = None if cells[-1].closed else cells[-1].start
+    return Record(name, number, "".join(read), [cell.text for cell in cells], unclosed)
 
 
 def _lines(text: str) -> Iterator[str]:
@@ -286,27 +299,21 @@ class Header:
             found = [found[i : i + size] for i in range(0, len(found), size)]
         return found
 
-    def arrays(self, lines: bytes, names: Collection[str]) -> dict[str, Any] | None:
-        """The columns for these names in lines of one record each, as arrays with the records
-        first; None if there are no lines, or they need a reading one by one.
-        """
-        from gradcli.formats.readers.float_columns import float_columns
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """The index of each title."""
+        return {title: place for place, title in enumerate(self.titles)}
 
-        if self.is_recorded:
-            return None
-        wanted = [self.columns[name] for name in names]
-        places = [place for column in wanted for place in column.cells]
-        found = float_columns(lines, len(self.names), places, self.delimiter, self.dialect)
-        if found is None:
-            return None
+    def arranged(self, columns: Mapping[str, Column], cells: Iterable[Any]) -> dict[str, Any]:
+        """Arrays of the cells of some columns as the values by name, with the records first."""
         import numpy as np
 
-        rest = iter(found)
+        rest = iter(cells)
         return {
             name: next(rest)
             if column.shape is None
             else np.stack([next(rest) for _ in column.cells], -1).reshape(-1, *column.shape)
-            for name, column in zip(names, wanted, strict=True)
+            for name, column in columns.items()
         }
 
     @property

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from math import isfinite, nan
+from math import isfinite, nan, prod
 from typing import Any
 
 import numpy as np
 
 from gradcli.errors import Diagnostic, InputError, listed
 from gradcli.formats.files.stored import Growing, pieces
+from gradcli.formats.readers.block import Block, Row
 from gradcli.formats.readers.kept import Kept
-from gradcli.formats.readers.rows import Block, Row, Rows, Wanted, written_object
+from gradcli.formats.readers.rows import Rows, Wanted, written_object
 from gradcli.formats.texts.refusal import first_names, refused
+from gradcli.formats.texts.text_columns import texts_of
 from gradcli.record import Record
 from gradcli.source import Span
 
@@ -147,11 +149,16 @@ class _Reading:
         kept = Kept(rows, self._titles)
         reading = iter(rows)
         while True:
-            block = rows.block(names, _AHEAD) if names and self._count >= _FEW else None
+            few = not names or self._count < _FEW
+            block = None if few else rows.block(names, _AHEAD, self._titles)
+            if block is not None and len(block.odd) == block.count:  # of lists, perhaps
+                for place in range(block.count):
+                    self._take(block.row(place), kept)
+                continue
             if block is not None:
                 fine = self._fine(block)
                 columns = {name: column[fine] for name, column in block.columns.items()}
-                cells = kept.columns(block) if self._titles else []
+                cells = map(texts_of, kept.columns(block))
                 self._append(columns, block.line + np.flatnonzero(fine))
                 self._keep(
                     [[c for c, is_fine in zip(one, fine, strict=True) if is_fine] for one in cells]
@@ -161,11 +168,14 @@ class _Reading:
             if row is None:
                 return
             self._count += 1
-            found = self._one(row)
-            if found is not None:
-                columns = {name: np.asarray(x, np.float64)[None] for name, x in found.items()}
-                self._append(columns, np.array([row.line]))
-                self._keep([[cell] for cell in kept.cells(row)])
+            self._take(row, kept)
+
+    def _take(self, row: Row, kept: Kept) -> None:
+        found = self._one(row)
+        if found is not None:
+            columns = {name: np.asarray(x, np.float64)[None] for name, x in found.items()}
+            self._append(columns, np.array([row.line]))
+            self._keep([[cell] for cell in kept.cells(row)])
 
     def _present(self, rows: Rows) -> list[str]:
         """The names that a table has.
@@ -200,18 +210,17 @@ class _Reading:
 
     def _fine(self, block: Block) -> Any:
         """True at the records of a block that count. Those with a nan are read by themselves."""
-        odd = np.zeros(block.count, np.bool_)
-        for column in block.columns.values():
-            odd |= np.isnan(column.reshape(block.count, -1)).any(axis=1)
-        if odd.any():
+        odd = block.odd
+        if odd:
             block.columns = {name: column.copy() for name, column in block.columns.items()}
-        fine = ~odd
-        for place in np.flatnonzero(odd):
-            found = self._one(block.row(int(place)))
+        fine = np.ones(block.count, np.bool_)
+        fine[odd] = False
+        for place in odd:
+            found = self._one(block.row(place))
             if found is not None:
                 fine[place] = True
                 for name, column in block.columns.items():
-                    column[place] = found[name]
+                    column[place] = _of_shape(column.shape[1:], found[name], name)
         return fine
 
     def _one(self, row: Row) -> dict[str, Any] | None:
@@ -248,6 +257,18 @@ class _Reading:
             help = "`--on-error skip` leaves such records out, and counts them"
             raise _refused(row, f"this row has none of {names}", help)
         return {name: _plain(found[name]) for name in self._names}
+
+
+def _of_shape(shape: tuple[int, ...], value: Any, name: str) -> Any:
+    """A value of that shape.
+
+    Raises:
+        InputError: If it has another.
+    """
+    if np.shape(value) != shape:
+        sizes = " and ".join(map(str, sorted((np.size(value), prod(shape)))))
+        raise refused(f"the records have {sizes} elements of `{name}`")
+    return value
 
 
 def _blank(row: Row, names: Sequence[str]) -> set[str]:

@@ -21,6 +21,24 @@ def texts(column: Any) -> list[str]:
     return [x.lower() for x in found] if column.dtype.kind == "b" else found
 
 
+def text_array(column: Any) -> Any:
+    """The texts of an array of floats, ints or bools for a table, as an array of pyarrow."""
+    import numpy as np
+    import pyarrow
+
+    if column.dtype.kind != "f":
+        return pyarrow.array(column).cast(pyarrow.string())
+    text = np.frombuffer(records([column], ",").encode(), np.uint8)
+    ends = np.flatnonzero(text == ord("\n"))
+    offsets = np.zeros(2 * len(column) + 1, np.int32)  # of the texts and of the line ends
+    offsets[1::2], offsets[2::2] = ends, ends + 1
+    pieces = pyarrow.Array.from_buffers(
+        *(pyarrow.binary(), 2 * len(column)),
+        [None, pyarrow.py_buffer(offsets), pyarrow.py_buffer(text)],
+    )
+    return pieces.take(pyarrow.array(np.arange(0, 2 * len(column), 2)))
+
+
 def records(columns: Sequence[Any], delimiter: str) -> str:
     """The records of a table of arrays, one a line."""
     if len(columns) * len(columns[0]) <= _FEW or any(c.dtype.kind != "f" for c in columns):

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from gradcli.formats.texts.delimited import record
+from gradcli.formats.texts.text_columns import lines, texts_of
 
 
 class Layout:
@@ -18,40 +19,36 @@ class Layout:
         """The text above the records."""
         return self.record(names)
 
-    def record(self, texts: Sequence[str]) -> str:
-        """One record; numbers as they read back."""
+    def record(self, texts: Sequence[Any]) -> str:
+        """One record, of texts with numbers as they read back; a file with types also takes arrays
+        of one value.
+        """
         raise NotImplementedError
 
-    def records(self, columns: Sequence[Any]) -> str:
-        """Many records, given as columns: lists of texts or arrays of numbers."""
-        return "".join(map(self.record, zip(*map(texts_of, columns), strict=True)))
+    def records(self, columns: Sequence[Any]) -> str | bytes:
+        """Many records, given as columns: arrays of numbers, lists of texts or arrays of texts."""
+        raise NotImplementedError
 
     def end(self) -> bytes:
         """The bytes after the last record."""
         return b""
 
 
-def texts_of(column: Any) -> Sequence[str]:
-    """The texts of a column."""
-    if isinstance(column, list):
-        return column
-    from gradcli.formats.texts.float_texts import texts
+class TextLayout(Layout):
+    """Writes a table of text."""
 
-    return texts(column)
+    def records(self, columns: Sequence[Any]) -> str:
+        return "".join(map(self.record, zip(*map(texts_of, columns), strict=True)))
 
 
-class _Delimited(Layout):
+class _Delimited(TextLayout):
     delimiter: str
 
     def record(self, texts: Sequence[str]) -> str:
         return record(texts, self.delimiter)
 
     def records(self, columns: Sequence[Any]) -> str:
-        if any(isinstance(column, list) for column in columns):
-            return super().records(columns)
-        from gradcli.formats.texts.float_texts import records
-
-        return records(columns, self.delimiter)
+        return lines(columns, self.delimiter)
 
 
 class _Csv(_Delimited):
@@ -62,7 +59,7 @@ class _Tsv(_Delimited):
     delimiter = "\t"
 
 
-class _Markdown(Layout):
+class _Markdown(TextLayout):
     """A table in GitHub's Markdown, with numbers on the right."""
 
     def head(self, names: Sequence[str]) -> str:
@@ -73,5 +70,5 @@ class _Markdown(Layout):
         return f"| {' | '.join(shown)} |\n"
 
 
-LAYOUTS: dict[str, type[Layout]] = {"csv": _Csv, "tsv": _Tsv, "md": _Markdown}
+LAYOUTS: dict[str, type[TextLayout]] = {"csv": _Csv, "tsv": _Tsv, "md": _Markdown}
 """By the name of the form."""

@@ -107,7 +107,7 @@ def _npz(parts: ValueParts, path: str) -> bytes:
 
 def _arrow(form: str) -> Whole:
     def whole(parts: ValueParts, path: str) -> bytes:
-        from gradcli.formats.files.arrow import table_file
+        from gradcli.formats.files.arrow_tables import table_file
 
         return table_file(form, parts.fields())
 

@@ -9,7 +9,8 @@ COUNT = 60  # rows of each file
 AT = range(20, COUNT, 2)  # where a cell is put in the place of a plain one
 PLAIN = ["3", "0.5", "-2e3", "1e-300", "9007199254740991", "-9007199254740991", "0", "007"]
 PLAIN += ["0.1", "1E5", "+4", "1.7976931348623157e308"]
-ODD = ["nan", "-0", "-0.0", "inf", "-inf", "1e999", "x", ""]
+PLAIN += ["-0", "-0.0"]  # which are read one by one, and answered together
+ODD = ["nan", "inf", "-inf", "1e999", "x", ""]
 LARGE = [2**53, -(2**53), 2**60, 2**63 - 1]
 
 
@@ -68,11 +69,11 @@ def test_numbers_of_typed_columns_need_no_look_of_their_own(cli, asked, tmp_path
     exact = [2**53 - 1, 1 - 2**53, 200, -107, 0, 10**15]
     columns = {
         "ints": ([*range(20), *exact], pyarrow.int64(), set()),
-        "large ints": ([*range(20), *exact, *LARGE], pyarrow.int64(), {26, 27, 28, 29}),
+        "large ints": ([*range(20), *exact, *LARGE], pyarrow.int64(), set()),
         "small ints": ([*range(20), 127, -128], pyarrow.int8(), set()),
         "floats": ([k / 4 for k in range(1, 30)], pyarrow.float64(), set()),
         "single floats": ([k / 4 for k in range(1, 30)], pyarrow.float32(), set()),
-        "odd floats": ([0.5] * 20 + [-0.0, 1.0, float("inf"), 2.0], pyarrow.float64(), {20, 22}),
+        "odd floats": ([0.5] * 20 + [-0.0, 1.0, float("inf"), 2.0], pyarrow.float64(), {22}),
         "gaps": ([1.5] * 20 + [None, 2.5], pyarrow.float64(), {20}),
     }
     for name, (values, kind, left) in columns.items():

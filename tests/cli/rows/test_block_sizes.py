@@ -22,9 +22,9 @@ def asked(monkeypatch):
     """The bytes that each block is asked to hold at most; none gets more than a few rows."""
     found, block = [], Rows.block
 
-    def noted(self, names, most):
+    def noted(self, names, most, titles):
         found.append(most)
-        return block(self, names, 20)
+        return block(self, names, 20, titles)
 
     monkeypatch.setattr(Rows, "block", noted)
     return found

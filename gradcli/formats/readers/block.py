@@ -1,0 +1,156 @@
+"""Records of a table: one by one, and many together as columns."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from gradcli.formats.readers.float_columns import columns_of
+from gradcli.formats.readers.plain_lines import quoted_places
+from gradcli.formats.readers.table import Header, Record, record_of
+from gradcli.formats.texts.dialect import Dialect
+from gradcli.formats.texts.text_columns import texts_of
+
+
+class Row(NamedTuple):
+    """A record.
+
+    Fields:
+        number: Its number, from 0.
+        record: Its text.
+        header: Its header; None for a JSON object.
+        dialect: Its file's dialect.
+        value: Gives the value below a title; None where a file has only texts.
+    """
+
+    number: int
+    record: Record
+    header: Header | None
+    dialect: Dialect
+    value: Callable[[str], Any] | None = None
+
+    @property
+    def line(self) -> int:
+        """The line in the file where the record begins."""
+        return self.record.line
+
+
+class Block(ABC):
+    """Consecutive records of one line each that are read together.
+
+    Fields:
+        name: Their file.
+        number: The first record's number, from 0.
+        line: The first record's line in the file.
+        count: How many there are.
+    """
+
+    def __init__(self, name: str, number: int, line: int, count: int) -> None:
+        self.name, self.number, self.line, self.count = name, number, line, count
+
+    @cached_property
+    @abstractmethod
+    def columns(self) -> dict[str, Any]:
+        """Arrays of numbers by name, with nan for a row that needs a reading of its own."""
+
+    @abstractmethod
+    def texts(self, title: str) -> Any:
+        """The cells below a title, as a column of texts; None if there is no such column."""
+
+    def values(self, title: str) -> Any:
+        """The cells below a title as an array of pyarrow if the file has typed columns, else as a
+        list of texts; None if there is no such column.
+        """
+        return self.texts(title)
+
+    @abstractmethod
+    def row(self, place: int) -> Row:
+        """The record at an index in the block."""
+
+    @property
+    def odd(self) -> Sequence[int]:
+        """The places of the rows that need a reading of their own."""
+        import numpy as np
+
+        odd = np.zeros(self.count, np.bool_)
+        for column in self.columns.values():
+            odd |= np.isnan(column.reshape(self.count, -1)).any(axis=1)
+        found: list[int] = np.flatnonzero(odd).tolist()
+        return found
+
+    def has_quoted(self, names: Collection[str]) -> bool:
+        """True if values of these inputs may be in quotes."""
+        return False
+
+
+class LineBlock(Block):
+    """Lines of a table.
+
+    Args:
+        name: Their file.
+        header: Their header.
+        lines: The lines, plain ones.
+        number: The first record's number.
+        line: The first record's line in the file.
+        names: The columns of numbers.
+        titles: The columns of texts.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        header: Header,
+        lines: bytes,
+        number: int,
+        line: int,
+        names: Collection[str],
+        titles: Collection[str],
+    ) -> None:
+        super().__init__(name, number, line, lines.count(b"\n") + (not lines.endswith(b"\n")))
+        self.header = header
+        self._lines, self._names = lines, names
+        self._titles = {title: header.places[title] for title in titles if title in header.places}
+
+    @cached_property
+    def columns(self) -> dict[str, Any]:
+        return self._read[0]
+
+    def texts(self, title: str) -> Any:
+        return self._read[1].get(title)
+
+    def values(self, title: str) -> Any:
+        texts = self.texts(title)
+        return None if texts is None else [*texts_of(texts)]
+
+    @cached_property
+    def _read(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The columns of numbers by name and those of texts by title."""
+        header = self.header
+        wanted = {name: header.columns[name] for name in self._names}
+        places = [place for column in wanted.values() for place in column.cells]
+        numbers, texts = columns_of(
+            *(self._lines, self.count, len(header.names), places, [*self._titles.values()]),
+            *(header.delimiter, header.dialect),
+        )
+        return header.arranged(wanted, numbers), dict(zip(self._titles, texts, strict=True))
+
+    @cached_property
+    def records(self) -> list[Record]:
+        """All records, split into cells."""
+        text = self._lines.decode("utf-8", "surrogateescape").replace("\r\n", "\n")
+        lines = text.removesuffix("\n").split("\n")
+        return [
+            record_of(self.name, number, line, self.header.delimiter)
+            for number, line in enumerate(lines, self.line)
+        ]
+
+    def row(self, place: int) -> Row:
+        return Row(self.number + place, self.records[place], self.header, self.header.dialect)
+
+    def has_quoted(self, names: Collection[str]) -> bool:
+        if b'"' not in self._lines:
+            return False
+        quoted = quoted_places(self._lines, self.header.delimiter, len(self.header.names))
+        return any(place in quoted for n in names for place in self.header.columns[n].cells)

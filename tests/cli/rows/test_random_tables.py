@@ -1,0 +1,84 @@
+"""Every path of rows gives the same bytes: one by one, by columns with and without pyarrow, and
+shared among jobs, over random tables.
+"""
+
+import random
+from importlib.util import find_spec
+
+import pytest
+
+from gradcli.cli.rows import many_rows
+from gradcli.formats.readers import float_columns
+from gradcli.formats.texts import float_texts, text_columns
+
+COUNT = 24
+NUMBERS = ["1", "-2.5", "1e-7", "123456789.25", "0", "7e20", "0.1", "3.0e2", " 4", "5 "]
+ODD = ["-0.0", "-0", "nan", "inf", "", "x", "9007199254740993", "1e999", "true", "NA"]
+TEXTS = ["a", "", "b c", "007", "1.50", "1e5", "-0", "nan", "é", "\N{PILE OF POO}", "tab\t", "\\"]
+QUOTES = ['"', ",", ";", 'say "so"', "a,b", " ", "'"]
+
+
+def cell(draw, text, separator, quoted):
+    """A cell as a file has it, in quotes if it has to be, or by chance if `quoted`."""
+    needs = any(sign in text for sign in (separator, '"', "\n", "\r"))
+    if needs or (quoted and draw.random() < 0.2):
+        doubled = text.replace('"', '""')
+        return f'"{doubled}"'
+    return text
+
+
+def table(draw, separator, odd, quoted):
+    """A random table of two numbers and two texts, one column of which nobody uses."""
+    lines = [separator.join(["id", "a", "unused", "b", "site"])]
+    for _ in range(COUNT):
+        pool = ODD if draw.random() < odd else NUMBERS
+        numbers = [draw.choice(pool), draw.choice(NUMBERS)]
+        texts = [draw.choice(TEXTS + QUOTES * quoted) for _ in range(3)]
+        cells = [texts[0], numbers[0], texts[1], numbers[1], texts[2]]
+        if draw.random() < odd / 4:
+            cells = draw.choice([cells[:3], [*cells, "more"]])
+        lines.append(separator.join(cell(draw, text, separator, quoted) for text in cells))
+    return lines
+
+
+FORMS = ["csv", "tsv", "ndjson", "md"]
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Blocks of a few rows."""
+    monkeypatch.setattr(many_rows, "_FIRST", 4)
+    monkeypatch.setattr(many_rows, "_LEAST_BYTES", 150)
+    monkeypatch.setattr(text_columns, "_FEW", 1)
+    monkeypatch.setattr(float_texts, "_FEW", 1)
+
+
+def without_pyarrow(name):
+    return None if name in ("pyarrow", "orjson") else find_spec(name)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_all_paths_give_the_same_bytes(cli, tmp_path, monkeypatch, small, seed):
+    draw = random.Random(seed)
+    separator = draw.choice([",", ",", "\t", ";"])
+    lines = table(draw, separator, odd=draw.choice([0.0, 0.1]), quoted=draw.random() < 0.6)
+    end = draw.choice(["\n", "\r\n"])
+    file = tmp_path / ("rows.tsv" if separator == "\t" else "rows.csv")
+    text = end.join(lines) + draw.choice([end, ""])
+    file.write_text(text, "utf-8", newline="")
+    asked = ["grad", "-e", "a * b + b", "--wrt", "a,b", "--rows", str(file), "--on-error", "record"]
+    asked += ["--separator", separator] if separator == ";" else []
+    asked += draw.choice([[], ["--na", "NA"], ["--na", "NA,"]])
+    asked += draw.choice([[], ["--keep", "id"], ["--keep", "site,FILE,a"], ["--keep", "all"]])
+    for form in draw.sample(FORMS, 2):
+        expected = cli(*asked, "-f", form, "--compile", "never")
+        assert expected[1].count("\n") > COUNT // 2
+        assert cli(*asked, "-f", form, "--compile", "always") == expected, form
+        with monkeypatch.context() as bare:
+            for module in (float_columns, text_columns, float_texts):
+                bare.setattr(module, "find_spec", without_pyarrow)
+            assert cli(*asked, "-f", form, "--compile", "always") == expected, form
+        with monkeypatch.context() as shared:
+            shared.setattr(many_rows, "_WORTH", -1.0)
+            command = [*asked, "-f", form, "--compile", "always", "--jobs", "2"]
+            assert cli(*command) == expected, form

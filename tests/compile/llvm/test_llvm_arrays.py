@@ -4,6 +4,7 @@ import gc
 import random
 import weakref
 from contextlib import suppress
+from ctypes import memset
 from itertools import islice
 
 import numpy as np
@@ -31,6 +32,7 @@ from gradcli.program import load
 pytest.importorskip("llvmlite")
 
 from gradcli.engine.compile.llvm import code as llvm
+from gradcli.engine.compile.llvm import run
 
 LOOP = "y = x\nfor i in range(9):\n    y = tanh(y * 0.5 + x) * x - 0.1\n"
 MACHINE_CODE = {
@@ -54,15 +56,31 @@ MACHINE_CODE = {
     "+ ((w + x[:5].reshape(5, 1)) ** 2).mean()",
     "parts": "(x[1:] * x[:-1]).sum() * b + (x[::2] * x[1::2]).sum()",
     "items that are set": "y = x * 1\ny[0] = b\ny[4:6] = x[:2] * b\n(y.sum() + y[5]) * b",
+    "what each turn makes anew": "y = x\nfor i in range(12):\n    z = -(y + b)\n"
+    "    for j in range(90):\n        y = abs(-z)\n        z = -where(z > y, z, y)\n(y + z).sum()",
     "an inner product": "(x @ x) * b + (x.reshape(10, 10) @ x[:10] * b).sum()",
 }
 
 
+@pytest.fixture
+def used_memory(monkeypatch):
+    """New memory is full of numbers, as memory that was used before is."""
+    new = run._realloc
+
+    def used(base, size):
+        made = new(base, size)
+        if not base and made:
+            memset(made, 0x5A, size)
+        return made
+
+    monkeypatch.setattr(run, "_realloc", used)
+
+
 @pytest.mark.parametrize("name", MACHINE_CODE)
-def test_machine_code_gives_the_answer_of_a_run(name, monkeypatch):
+def test_machine_code_gives_the_answer_of_a_run(name, monkeypatch, used_memory):
     made = machine_code(monkeypatch)
-    run, code = both(load(HEAD + MACHINE_CODE[name]), "grad")
-    assert run == code
+    answer, code = both(load(HEAD + MACHINE_CODE[name]), "grad")
+    assert answer == code
     assert made
 
 

@@ -87,6 +87,7 @@ class ArrayBody(StepBody):
         self._pushed: set[int] = set()
         self._popped: set[int] = set()
         self._doubtful_places: set[tuple[int, int]] = set()
+        self._filled: dict[tuple[str, str], Any] = {}
 
     # --- the whole ---------------------------------------------------------------------
 
@@ -126,12 +127,14 @@ class ArrayBody(StepBody):
         ]
 
     def _number(self, x: Operand, type: str) -> Number:
-        """The number that an operand is, or the address of memory for an array that nobody reads,
-        for which the operand is a placeholder.
-        """
+        """The number that an operand is, or the address of an array that holds it everywhere."""
         if not is_array(type):
             return self.operand(x)
-        return Number(self._lasting(self.memory.unread(bytes_of(type))), type)
+        dtype, shape = dtype_and_shape(type)
+        key = type, repr(x)
+        if key not in self._filled:
+            self._filled[key] = self._steps.symbol(np.full(shape, x, dtype)).source
+        return Number(self._filled[key].at, type)
 
     def define(self, value: Value, number: Number) -> None:
         if not is_array(value.type):

@@ -104,13 +104,6 @@ class Memory:
     def __init__(self) -> None:
         self.size = 0
         self._free: dict[int, list[int]] = {}
-        self._unread: dict[int, int] = {}
-
-    def unread(self, bytes_: int) -> int:
-        """The offset of memory for arrays of a size that nobody reads, but that code may copy."""
-        if bytes_ not in self._unread:
-            self._unread[bytes_] = self.lasting(bytes_)
-        return self._unread[bytes_]
 
     def lasting(self, bytes_: int) -> int:
         """The offset of memory that is never reused."""

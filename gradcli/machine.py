@@ -92,8 +92,8 @@ def _page() -> int:
 
 
 THREADS = "GRADCLI_NUM_THREADS"
-"""The variable of the environment that says how many threads do a large product: a number, or "all"
-for one on each processor. One where it says nothing.
+"""The variable of the environment that says how many threads do a large product, or a loop over
+long vectors: a number, or "all" for one on each processor. One where it says nothing.
 """
 
 

@@ -1,4 +1,4 @@
-"""The order in which NumPy adds up the elements of a row."""
+"""The order in which NumPy adds up the elements of a vector."""
 
 from __future__ import annotations
 
@@ -21,3 +21,12 @@ def sum_order(count: int) -> Tree:
     for k in range(max(whole, 1), count):
         found = found, k
     return found
+
+
+def halves(count: int) -> tuple[int, int]:
+    """Return the elements of the two halves of a vector of more than 128 elements whose sums NumPy
+    adds (pairwise summation).
+    """
+    half = count // 2
+    half -= half % 8
+    return half, count - half

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from gradcli.engine.compile.typed import (
     Block,
+    Blockwise,
     Do,
     DoSeveral,
     If,
@@ -56,6 +57,11 @@ def _instruction(i: Instruction) -> Iterator[tuple[int, str | Block]]:
             for param, first in zip(i.params, i.initial, strict=True):
                 yield 1, f"param {_typed((param,))} from {_operand(first)}"
             yield 1, i.body
+        case Blockwise():
+            pushed = "" if i.stack is None else f" pushing {i.stack}"
+            yield 0, f"{_typed(i.targets)} = blockwise({_said(i.args)}){pushed}:"
+            yield 1, f"inputs {_typed(i.program.inputs)}"
+            yield 1, i.program.block
         case Push():
             yield 0, f"push {i.stack}: {_said(i.values)}"
         case Pop():

@@ -166,6 +166,20 @@ class Ruled(Instruction):
     rule: Rule
 
 
+class Blockwise(Instruction):
+    """targets = the results of a program of vectors of one length and of numbers. It may be done
+    block by block; a block is a part of the vectors. The sums over vectors that it pushes on
+    `stack` are there behind this instruction, the first on top; None if it has none.
+    """
+
+    __slots__ = ("targets", "args", "program", "length", "stack")
+    targets: tuple[Value, ...]
+    args: tuple[Operand, ...]
+    program: Program
+    length: int
+    stack: int | None
+
+
 class Program(Record):
     """A typed program: its inputs, its block with the results, and the functions that make the
     texts it prints.
@@ -208,6 +222,7 @@ class Rule:
 
 TYPES = {float: "float", int: "int", bool: "bool"}
 DTYPES = {"float": "float64", "int": "int64", "bool": "bool"}
+NUMBERS_IN = {dtype: type for type, dtype in DTYPES.items()}
 
 
 def type_of(x: Operand | None) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 from gradcli.engine.compile.typed import (
     Block,
+    Blockwise,
     Do,
     DoSeveral,
     If,
@@ -32,7 +33,7 @@ def defined(i: Instruction) -> tuple[Value, ...]:
     match i:
         case Do():
             return (i.target,)
-        case DoSeveral() | If() | Pop() | Ruled():
+        case DoSeveral() | If() | Pop() | Ruled() | Blockwise():
             return i.targets
         case Loop():
             return (*i.targets, i.turns)
@@ -129,7 +130,7 @@ def read(block: Block) -> Iterator[Value]:
 def operands_of(i: Instruction) -> Iterable[Operand | None]:
     """Return the operands of an instruction itself."""
     match i:
-        case Do() | DoSeveral() | Tell():
+        case Do() | DoSeveral() | Tell() | Blockwise():
             return i.args
         case If():
             return (i.test,)
@@ -221,6 +222,9 @@ def rewritten(
             return Ruled(i.span, new(i.targets), values, args, reads, i.rule)
         case Tell():
             return Tell(i.span, i.text, all_of(i.args))
+        case Blockwise():
+            args = all_of(i.args)
+            return Blockwise(i.span, new(i.targets), args, i.program, i.length, i.stack)
     raise AssertionError(f"{type(i).__name__} cannot be rewritten")
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from _thread import LockType, allocate_lock, start_new_thread
+from collections.abc import Callable
 from contextlib import suppress
 from typing import TypeAlias
 
@@ -43,37 +44,37 @@ def product(a: Data, b: Data) -> Data:
     else:
         starts = range(0, columns, PIECE)
         pieces = [(a, b[:, k : k + PIECE], out[:, k : k + PIECE]) for k in starts]
-    _fill_all(pieces, min(_threads(), len(pieces)) - 1)
-    return out
-
-
-def _fill_all(pieces: list[Piece], helpers: int) -> None:
-    """Fill all pieces, in this thread and in so many more. An interrupt leaves them the pieces that
-    are begun. It may come between any two lines, so that the wait is on locks of C alone: those of
-    `threading` are broken by it.
-    """
-    failed: list[BaseException] = []
-    ends = []
     try:
-        for _ in range(helpers):
-            ended = allocate_lock()
-            ended.acquire()
-            start_new_thread(_help, (pieces, failed, ended))
-            ends.append(ended)
-        _take(pieces)
-        for ended in ends:
-            ended.acquire()
+        at_once(lambda: _take(pieces), min(threads(), len(pieces)))
     except BaseException:
         pieces.clear()
         raise
+    return out
+
+
+def at_once(work: Callable[[], None], threads: int) -> None:
+    """Call a function in this thread and in others, so many in all, and wait for the others. An
+    interrupt of this thread leaves them what they have begun. It may come between any two lines, so
+    that the wait is on locks of C alone: those of `threading` are broken by it.
+    """
+    failed: list[BaseException] = []
+    ends = []
+    for _ in range(threads - 1):
+        ended = allocate_lock()
+        ended.acquire()
+        start_new_thread(_help, (work, failed, ended))
+        ends.append(ended)
+    work()
+    for ended in ends:
+        ended.acquire()
     if failed:
         raise failed[0]
 
 
-def _help(pieces: list[Piece], failed: list[BaseException], ended: LockType) -> None:
-    """Fill pieces in a thread, and release the lock at the end."""
+def _help(work: Callable[[], None], failed: list[BaseException], ended: LockType) -> None:
+    """Call a function in a thread, and release the lock at the end."""
     try:
-        _take(pieces)
+        work()
     except BaseException as error:
         failed.append(error)
     finally:
@@ -94,7 +95,12 @@ def _fill(piece: Piece) -> None:
         np.matmul(a, b, out=out)
 
 
-def _threads() -> int:
+def threads() -> int:
+    """The number of threads that work at once on what is cut in pieces.
+
+    Raises:
+        RunError: `bad-argument` where the environment asks for no number of threads.
+    """
     said = os.environ.get(THREADS) or "1"
     if said == "all":
         return processors()

@@ -4,17 +4,27 @@ from __future__ import annotations
 
 import ctypes
 from _thread import get_ident
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from gradcli.engine.compile.control import Control, Left
+from gradcli.engine.compile.llvm.blocks import Blocks
 from gradcli.engine.compile.llvm.calls import Calls, address
 from gradcli.engine.compile.llvm.emit import state
 from gradcli.engine.compile.llvm.emit.machine import Machine
 from gradcli.engine.compile.llvm.lower import Module
 from gradcli.engine.compile.llvm.run import Run, Shape, Words
 from gradcli.engine.compile.llvm.worker import wait
-from gradcli.engine.compile.typed import Places, Program, dtype_and_shape, is_array, type_of
+from gradcli.engine.compile.passes.blocks import in_blocks
+from gradcli.engine.compile.typed import (
+    NotCompilable,
+    Places,
+    Program,
+    dtype_and_shape,
+    is_array,
+    type_of,
+)
 from gradcli.engine.values.data import Data, np
 
 _SHORT = 1 << 22
@@ -33,6 +43,7 @@ class Code:
         machine: the functions of the code.
         given, gives: the words of its inputs and results.
         calls_python: true if it does some steps in Python.
+        stacks: the index of each stack, by its number in the program.
         short: how many turns of loops a call may do in the thread that asks for it.
     """
 
@@ -40,8 +51,9 @@ class Code:
 
     def __init__(self, program: Program) -> None:
         self.program = program
-        module = Module(program)
+        module, blockwise = self._lowered()
         self._reasons = module.reasons
+        self.stacks: Mapping[int, int] = module.stacks
         self._waits = module.waits
         self.short = _SHORT // (module.length + module.work) + 1
         self._last = 0  # turns of the last call
@@ -50,10 +62,11 @@ class Code:
         self.given = Words([v.type for v in program.inputs])
         self.gives = Words([type_of(x) for x in program.block.results])
         tells = [(text, Words(types)) for text, types in module.tells]
-        arrays = module.memory, module.entries, module.callbacks
-        self._shape = Shape(module.stacks, program.texts, tells, *arrays)
+        arrays = module.memory, module.entries, module.callbacks, blockwise
+        stacks = len(module.stacks)
+        self._shape = Shape(stacks, program.texts, tells, *arrays)
         self.calls_python = bool(module.callbacks)
-        self._silent = Shape(module.stacks, (), tells, *arrays)  # for rows, which do not print
+        self._silent = Shape(stacks, (), tells, *arrays)  # for rows, which do not print
         self._arrays_in = [k for k, t in enumerate(self.given.types) if is_array(t)]
         self._arrays_out = [k for k, t in enumerate(self.gives.types) if is_array(t)]
 
@@ -89,8 +102,9 @@ class Code:
 
     @property
     def source(self) -> str:
-        """The text of the code."""
-        return Module(self.program).shown
+        """The text of the code, with that of its blocks."""
+        module, blockwise = self._lowered()
+        return "\n".join([module.shown, *(text for each in blockwise for text in each.sources)])
 
     @property
     def is_long(self) -> bool:
@@ -102,9 +116,16 @@ class Code:
         """True if a Python function that the code called has raised, in any thread."""
         return bool(self._primitives.raised)
 
-    def run(self) -> Run:
+    def run(self, control: Control | None = None) -> Run:
         """The state of runs that print nothing."""
-        return Run(self._silent, Control(), 0, ())
+        return Run(self._silent, control or Control(), 0, ())
+
+    def _lowered(self) -> tuple[Module, Sequence[Blocks]]:
+        """The module of the program and its blocks, by blocks if all of it is machine code."""
+        with suppress(NotCompilable):
+            module = Module(in_blocks(self.program))
+            return module, [Blocks(i, Code, module.stacks) for i in module.blockwise]
+        return Module(self.program), ()
 
     def with_addresses(self, inputs: Sequence[Any]) -> tuple[Sequence[Any], list[Data]]:
         """The inputs with addresses in place of arrays, and these arrays."""
@@ -151,12 +172,12 @@ class Code:
             left = self.machine.call(given, out, ctypes.addressof(run.words))
         finally:
             run.end()
-        self.check(run)
-        if left:
-            raise Left(self._reasons[run.words[state.REASON]])
+        self.check(run, left)
 
-    def check(self, run: Run) -> None:
-        """Raise the error of a Python function that the code called."""
+    def check(self, run: Run, left: int = 0) -> None:
+        """Raise the error of a Python function that the code called, or `Left` if it has bailed
+        out.
+        """
         raised = run.raised
         if self._primitives.raised:
             raised = self._primitives.raised.pop(get_ident(), None)
@@ -166,6 +187,8 @@ class Code:
                 raise raised
             finally:
                 del raised  # the error holds this frame
+        if left:
+            raise Left(self._reasons[run.words[state.REASON]])
 
     def rows(self, columns: Sequence[Data], control: Control) -> tuple[tuple[Data, ...], Data]:
         """The results for each row, as columns, and a mask of the rows that bailed out.

@@ -56,13 +56,14 @@ class Module:
         reasons: why the code bails out, by the number in the state.
         primitives: the functions that the code calls.
         tells: for each place that prints, the number of its text and the types of its numbers.
-        stacks: the number of stacks.
+        stacks: an index for each stack by its number.
         length: the number of lines of `call`.
         waits: True if the code has loops or calls `SERVE`.
         work: the cost of the steps on arrays, in lines.
         memory: bytes that a call needs for arrays.
         entries: by stack: the bytes of an entry with arrays.
         callbacks: the steps on arrays that Python does.
+        blockwise: the instructions whose blocks Python has done.
     """
 
     def __init__(self, program: Program) -> None:
@@ -85,13 +86,14 @@ class Module:
             raise NotCompilable(f"no machine code of {error}") from None
         self.reasons = body.reasons
         self.waits = body.waits
-        self.stacks = len(stacks)
+        self.stacks = stacks
         self.length = len(lines)
         self.tells = body.tells
         self.work = body.work // _EACH
         self.memory = body.size
         self.entries = body.entries
         self.callbacks = body.callbacks
+        self.blockwise = body.blockwise
         self.text = "\n".join(
             [
                 *(f"declare {intrinsic}" for intrinsic in _INTRINSICS),

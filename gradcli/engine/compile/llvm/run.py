@@ -74,6 +74,8 @@ class Shape:
         tells: for each place that prints, the number of its text and the layout of its numbers.
         size, entries: bytes for arrays, and for each entry of a stack with arrays.
         callbacks: the steps that Python does.
+        blockwise: the instructions whose blocks Python has done: functions of the run and of the
+            address of the instruction's arguments.
     """
 
     def __init__(
@@ -84,9 +86,11 @@ class Shape:
         size: int = 0,
         entries: Mapping[int, int] | None = None,
         callbacks: Sequence[Callable[[int], bool]] = (),
+        blockwise: Sequence[Callable[[Run, int], None]] = (),
     ) -> None:
         self.stacks = stacks
         self.callbacks = callbacks
+        self.blockwise = blockwise
         self.size = size
         self.entries = entries or {}
         self.texts = texts
@@ -164,7 +168,7 @@ class Run:
         self.words[state.STOP] = ctypes.addressof(control.stop)
         self.words[state.TURNS] = turns
         self._serve: Any = None
-        if shape.stacks or shape.tells or shape.callbacks:
+        if shape.stacks or shape.tells or shape.callbacks or shape.blockwise:
             self._serve = _Serve(self._served)
             self.words[state.SERVE] = address_of(self._serve)
         self._taken: list[tuple[int, int]] = []
@@ -216,8 +220,30 @@ class Run:
             return self._flush(amount)
         if what < state.FLUSH:
             return not self._shape.callbacks[state.of_callback(what)](amount)
+        if what >= self._shape.stacks:
+            self._shape.blockwise[what - self._shape.stacks](self, amount)
+            return 0
         entry = self._shape.entries.get(what)
         return self._grow(what, amount) if entry is None else self._extend(what, entry)
+
+    def numbers_on(self, stack: int) -> Any:
+        """The bytes on a stack of numbers, once the code has ended."""
+        base, _, top = self.words[state.of_stack(stack, 0) :][: state.TOP + 1]
+        return ctypes.string_at(base, top - base)
+
+    def put_on(self, stack: int, numbers: bytes) -> None:
+        """Put numbers on an empty stack, while Python serves the code.
+
+        Raises:
+            Left: If the limit is reached.
+        """
+        at = state.of_stack(stack, 0)
+        self.words[at + state.TOP] = self.words[at]
+        if self._grow(stack, len(numbers)):
+            raise Left(state.MEMORY)
+        base = self.words[at]
+        ctypes.memmove(base, numbers, len(numbers))
+        self.words[at + state.TOP] = base + len(numbers)
 
     def look(self) -> None:
         """Print the texts that were there at the last look: their numbers are complete by now."""

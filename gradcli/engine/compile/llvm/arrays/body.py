@@ -19,6 +19,7 @@ from gradcli.engine.compile.llvm.arrays.plan import units
 from gradcli.engine.compile.llvm.arrays.step_body import StepBody
 from gradcli.engine.compile.llvm.arrays.steps import Call, Copy, Node
 from gradcli.engine.compile.llvm.arrays.symbolic import Steps, Symbolic
+from gradcli.engine.compile.llvm.emit import state
 from gradcli.engine.compile.llvm.emit.body import read_word, slot, write_word
 from gradcli.engine.compile.llvm.emit.definitions import Call as NumberCall
 from gradcli.engine.compile.llvm.emit.primitives import Primitives
@@ -27,6 +28,7 @@ from gradcli.engine.compile.scalar.errors import Untranslatable
 from gradcli.engine.compile.typed import (
     DTYPES,
     Block,
+    Blockwise,
     Do,
     DoSeveral,
     If,
@@ -157,6 +159,8 @@ class ArrayBody(StepBody):
             return
         elif isinstance(i, Ruled):
             self._named(i)
+        elif isinstance(i, Blockwise):
+            self._by_blocks(i)
         elif isinstance(i, DoSeveral) and ops[i.op].memory.view:
             self._several(i)
         elif isinstance(i, Tell) and any(is_array(type_of(x)) for x in i.args):
@@ -189,6 +193,32 @@ class ArrayBody(StepBody):
         parts = self._value(i, [self._held_or_stored(x) for x in i.args])
         for target, part in zip(i.targets, parts, strict=True):
             self._define_part(target, part)
+
+    def _by_blocks(self, i: Blockwise) -> None:
+        """Let Python have the blocks done; their sums are on a stack then."""
+        w, numbers = self.w, dict[int, Number]()
+        for k, x in enumerate(i.args):
+            if _is_whole(type_of(x)):
+                node, _ = self._node(self._symbol(x))
+                self._flush([node])
+                numbers[k] = Number(node.at, "ptr")
+        self._flush()
+        for k, v in enumerate(i.targets, len(i.args)):
+            numbers[k] = Number(self._lasting(self.memory.lasting(bytes_of(v.type))), "ptr")
+            self.define(v, Number(numbers[k].text, v.type))
+        words = self._lasting(self.memory.lasting(_WORD * (len(i.args) + len(i.targets))))
+        for k, x in enumerate((*i.args, *i.targets)):
+            write_word(w, numbers.get(k) or self.operand(x), slot(w, words, k))
+        self.note_turns()
+        self.waits = True
+        self.work += i.length * len([*instructions(i.program.block.body)])
+        request = len(self.stacks) + len(self.blockwise)
+        self.blockwise.append(i)
+        failed = self.serve(request, w.put(f"ptrtoint ptr {words} to i64"))
+        w.rare(failed, self.leave(state.NUMBER))
+        if i.stack is not None:
+            k = self.stacks[i.stack]
+            w.do(f"store ptr {self.load('ptr', state.of_stack(k, state.TOP))}, ptr %top{k}")
 
     def choose(self, i: If) -> None:
         self._ends[id(i.then)] = self._ends[id(i.orelse)] = i.targets

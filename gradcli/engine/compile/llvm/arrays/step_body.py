@@ -131,7 +131,7 @@ class StepBody(Body):
                 write_word(w, x, at)
             write_word(w, Number(at, "ptr"), slot(w, words, k))
         address = w.put(f"ptrtoint ptr {words} to i64")
-        failed = self._serve(state.of_callback(step.number), address)
+        failed = self.serve(state.of_callback(step.number), address)
         w.rare(failed, self.leave(state.NUMBER))
 
     def _at_place(self, step: Pick | Put) -> None:

@@ -11,6 +11,7 @@ from gradcli.engine.compile.llvm.emit.writer import RARE, Number, Writer, consta
 from gradcli.engine.compile.passes.together import shared
 from gradcli.engine.compile.typed import (
     Block,
+    Blockwise,
     Do,
     DoSeveral,
     If,
@@ -40,6 +41,7 @@ class Body:
         entries: the bytes of each entry of a stack with arrays, by the stack's number.
         work: about how many elements of arrays a call computes.
         callbacks: the steps on arrays that Python does.
+        blockwise: the instructions whose blocks Python has done.
     """
 
     def __init__(self, primitives: Primitives, stacks: dict[int, int]) -> None:
@@ -52,6 +54,7 @@ class Body:
         self.entries: dict[int, int] = {}
         self.work = 0
         self.callbacks: list[Callable[[int], bool]] = []
+        self.blockwise: list[Blockwise] = []
         self._primitives = primitives
         self._numbers: dict[int, Number] = {}
         self._reached = {0}
@@ -76,7 +79,9 @@ class Body:
         for k, value in enumerate(program.inputs):
             self.define(value, read_word(w, value.type, slot(w, "%in", k)))
         self.whole(program.block)
-        self._store("i64", w.put("load i64, ptr %left"), state.TURNS)
+        self.note_turns()
+        for k in self.stacks.values():
+            self._store("ptr", w.put(f"load ptr, ptr %top{k}"), state.of_stack(k, state.TOP))
         w.do("ret i32 0")
         self.complete()
         if self._stores_both:
@@ -244,6 +249,10 @@ class Body:
         stop = w.put(f"load atomic i8, ptr {self.load('ptr', state.STOP)} monotonic, align 1")
         w.rare(w.put(f"icmp ne i8 {stop}, 0"), self.leave(state.STOPPED))
 
+    def note_turns(self) -> None:
+        """Tell Python how many turns are left."""
+        self._store("i64", self.w.put("load i64, ptr %left"), state.TURNS)
+
     def push(self, i: Push) -> None:
         values = [self.operand(x) for x in i.values]
         base = self.room_on(self.stacks[i.stack], _WORD * len(values))
@@ -261,7 +270,7 @@ class Body:
         w.branch(w.put(f"icmp ugt ptr {above}, {end}"), grow, on, RARE)
         w.start(grow)
         self._store("ptr", top, state.of_stack(stack, state.TOP))
-        failed = self._serve(stack, need)
+        failed = self.serve(stack, need)
         moved = self.load("ptr", state.of_stack(stack, state.TOP))
         after = w.block
         w.branch(failed, self.leave(state.MEMORY), on)
@@ -293,7 +302,7 @@ class Body:
         room = self.load("i64", state.ROOM)
         w.branch(w.put(f"icmp sgt i64 {after}, {room}"), full, on, RARE)
         w.start(full)
-        failed = self._serve(state.FLUSH, need)
+        failed = self.serve(state.FLUSH, need)
         flushed = w.block
         w.branch(failed, self.leave(state.TEXTS), on)
         w.start(on)
@@ -308,7 +317,7 @@ class Body:
         address = slot(w, "%state", state.USED)
         w.do(f"store atomic i64 {now}, ptr {address} release, align 8")
 
-    def _serve(self, what: int, amount: int | str) -> str:
+    def serve(self, what: int, amount: int | str) -> str:
         """Call `SERVE` with a request and an amount; true if Python refuses."""
         serve = self.load("ptr", state.SERVE)
         self._store("i64", "1", state.REFUSED)

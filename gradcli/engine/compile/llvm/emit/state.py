@@ -35,7 +35,9 @@ FLUSH = -1
 """The code calls `SERVE` with a request and an amount:
 
 - FLUSH: write out the texts; the amount is the number of words that the next one needs;
-- the number of a stack: make it larger by an amount of bytes;
+- the index of a stack: make it larger by an amount of bytes;
+- the number of stacks, plus k: have the blocks of the k-th `Blockwise` instruction done; the amount
+  is the address of its arguments and targets;
 - `of_callback(k)`: do step k in Python; the amount is the address of the addresses of its arrays.
 """
 

@@ -13,10 +13,9 @@ from gradcli.engine.compile.llvm.blocks import Blocks
 from gradcli.engine.compile.llvm.calls import Calls, address
 from gradcli.engine.compile.llvm.emit import state
 from gradcli.engine.compile.llvm.emit.machine import Machine
-from gradcli.engine.compile.llvm.lower import Module
+from gradcli.engine.compile.llvm.lower import Module, by_blocks
 from gradcli.engine.compile.llvm.run import Run, Shape, Words
 from gradcli.engine.compile.llvm.worker import wait
-from gradcli.engine.compile.passes.blocks import in_blocks
 from gradcli.engine.compile.typed import (
     NotCompilable,
     Places,
@@ -123,7 +122,7 @@ class Code:
     def _lowered(self) -> tuple[Module, Sequence[Blocks]]:
         """The module of the program and its blocks, by blocks if all of it is machine code."""
         with suppress(NotCompilable):
-            module = Module(in_blocks(self.program))
+            module = Module(by_blocks(self.program))
             return module, [Blocks(i, Code, module.stacks) for i in module.blockwise]
         return Module(self.program), ()
 

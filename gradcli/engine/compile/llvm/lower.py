@@ -13,6 +13,7 @@ from gradcli.engine.compile.llvm.emit import state
 from gradcli.engine.compile.llvm.emit.body import Body, read_word, slot, write_word
 from gradcli.engine.compile.llvm.emit.primitives import Primitives
 from gradcli.engine.compile.llvm.emit.writer import RARE, Number, Writer
+from gradcli.engine.compile.passes.blocks import in_blocks
 from gradcli.engine.compile.passes.together import moved_together
 from gradcli.engine.compile.scalar.errors import Untranslatable
 from gradcli.engine.compile.typed import (
@@ -71,7 +72,7 @@ class Module:
         depth, stacks = _survey(program.block)
         body: Body
         try:
-            with Room(_FRAMES * depth + 1000):
+            with _room(depth):
                 program = moved_together(program)
                 if has_arrays(program):
                     from gradcli.engine.compile.llvm.arrays.body import ArrayBody
@@ -116,6 +117,17 @@ class Module:
             return names.setdefault(found[0], f"@outside{len(names)}")
 
         return re.sub(r"inttoptr \(i64 \d+ to ptr\)", named, self.text)
+
+
+def by_blocks(program: Program) -> Program:
+    """The program with its loops over long vectors done by blocks."""
+    with _room(_survey(program.block)[0]):
+        return in_blocks(program)
+
+
+def _room(depth: int) -> Room:
+    """Room for a walk of blocks that are nested so deep."""
+    return Room(_FRAMES * depth + 1000)
 
 
 def _survey(block: Block) -> tuple[int, dict[int, int]]:

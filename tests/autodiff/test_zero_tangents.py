@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from gradcli.engine.autodiff import motion
+from gradcli.engine.ops import rules
 from gradcli.program import load_source
 from gradcli.source import Source
 
@@ -229,6 +231,20 @@ def test_a_direction_of_zeros_stays_zero_where_a_rule_overflows(mode):
     found = program.jacobian(mode=mode).jacobian
     assert np.array_equal(found["x"], [np.nan, 0.0, np.nan], equal_nan=True)
     assert np.array_equal(found["y"], [0.0, 4.0, np.inf])
+
+
+@pytest.mark.parametrize("weights", ["[0.0, 1.0, nan, -2.0]", "[1.0, inf, nan, -2.0]"])
+@pytest.mark.parametrize("function", [f for f in (*SINGULAR, *CHOICES) if "stack" not in f])
+def test_what_is_sure_to_take_part_needs_no_marks(function, weights, monkeypatch):
+    """A cotangent without zeros, or a slope, gives what marks of every element give."""
+    lines = ["x = tensor([0.5, 0.0, nan, -1.0])", "z = tensor([0.0, 1.0, 2.0, nan])"]
+    lines += [f"y = {function} * z", f"(y * y * tensor({weights}) + y).sum()"]
+    found = [asked(*lines).grad(wrt=["x", "z"]).grad]
+    for room in (motion, rules):
+        monkeypatch.setattr(room, "has_no_zero", lambda x: False)
+    found.append(asked(*lines).grad(wrt=["x", "z"]).grad)
+    for name in ("x", "z"):
+        np.testing.assert_array_equal(found[0][name], found[1][name])
 
 
 def asked(*lines):

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 
 from gradcli.engine.autodiff.paths import Paths
 from gradcli.engine.ops.catalog import ops
-from gradcli.engine.ops.rules import plus
+from gradcli.engine.ops.rules import has_no_zero, plus
 from gradcli.engine.tape.graph import Node
 from gradcli.engine.tape.tensor import OpNode, Tensor, node_of
 from gradcli.engine.values.batch import Batch, has_nan
@@ -141,15 +141,25 @@ class Reach:
         """The cotangents of an op's operands, with contributions of marked elements only. Nodes
         come in the order of the pass.
         """
-        self._advance(node)
         if node.op.derivatives.partials is not None:
-            still = ops.eq(self._marks.get(node, 0.0), 0.0)
-            return pull(node, g, wanted, [ops.logical_or(still, idle) for idle in node.idle()])
+            return pull(node, g, wanted, self._still(node, g))
+        self._advance(node)
         mark, none = self._marks.get(node), [None] * len(wanted)
         marks = none if mark is None else _reaching(node, mark, wanted)
         pulled = map(_where_marked, pull(node, g, wanted), marks, [0.0] * len(wanted))
         far = _reaching(node, _far(g), wanted)
         return [*map(_where_marked, pulled, far, pull(node, _near(g), wanted))]
+
+    def _still(self, node: Any, g: Any) -> Sequence[Any]:
+        """Where the cotangents of the operands of an element-wise op cannot but be zero. A value
+        whose cotangent is not zero has a part, so that marks are made for zeros alone.
+        """
+        idle: Sequence[Any] = node.idle()
+        if has_no_zero(g):
+            return idle
+        self._advance(node)
+        still = ops.eq(self._marks.get(node, 0.0), 0.0)
+        return [ops.logical_or(still, each) for each in idle]
 
     def _add(self, node: Node, index: int, mark: Any) -> None:
         before = self._marks.get(node)

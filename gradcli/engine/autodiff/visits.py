@@ -90,7 +90,7 @@ def _fast_pass(
     result is true if all cotangents were numbers, of which each nan was looked at.
 
     Raises:
-        _NeedsFullPass: If it meets a hook or a function of the program.
+        _NeedsFullPass: If it meets a hook, a function of the program, or nan before an array.
     """
     pending: dict[Any, Any] = {}
     found: dict[Node, Any] = {}
@@ -119,6 +119,8 @@ def _fast_pass(
                 visited.append(node)
                 continue
             is_usual = g and g - g == 0.0  # it makes no nan of a slope
+            if isnan(g) and type(node) is PlannedNode:
+                raise _NeedsFullPass  # such a node hands nan on, so that the ends would show it
         else:
             is_usual = not isinstance(g, Carrier)
             numbers = False
@@ -215,8 +217,9 @@ class FullPass:
                 if visit_number(node, g):
                     visited.append(node)
                     continue
-            hooks = node.hooks or ()
-            g = hooked.arrived(hooks, g, recorded)
+            hooks = node.hooks
+            if hooks:
+                g = hooked.arrived(hooks, g, recorded)
             if node in ends:
                 if hooks and accumulates and isinstance(node, AccumulateGrad):
                     hooked.accumulated(node, hooks, g, recorded)
@@ -226,9 +229,11 @@ class FullPass:
             passes = True in wanted
             if not passes and not accumulates:
                 continue
-            g = hooked.about_to_go(hooks, g, recorded)
+            if hooks:
+                g = hooked.about_to_go(hooks, g, recorded)
             if not passes:
-                hooked.left(hooks, node, [None] * len(wanted), g, recorded)
+                if hooks:
+                    hooked.left(hooks, node, [None] * len(wanted), g, recorded)
                 continue
             if node.freed > most_freed and node.saves:
                 raise freed(node)
@@ -236,7 +241,8 @@ class FullPass:
             pulled = pull(node, g, wanted)
             if _has_become_nan(node, g, pulled):
                 pulled = self.reached(node, g, wanted, pull)
-            pulled = hooked.left(hooks, node, pulled, g, recorded)
+            if hooks:
+                pulled = hooked.left(hooks, node, pulled, g, recorded)
             if checks:
                 _refuse_nan(node, pulled)
             for under, index, c in zip(node.edges, node.outputs, pulled, strict=True):

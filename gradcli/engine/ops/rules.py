@@ -6,12 +6,12 @@ order) and under forward mode alike.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.values.carrier import Like, like_of
-from gradcli.engine.values.data import NUMBERS, SCALARS, dtype_of, shape_of
+from gradcli.engine.values.data import NUMBERS, SCALARS, dtype_of, np, shape_of
 
 if TYPE_CHECKING:  # making a protocol takes as long as importing a room
     from gradcli.engine.values.entry import Derivatives
@@ -74,7 +74,7 @@ def pull(
             continue
         if partials is not None:
             partial = partials[i]
-            product = ops.gate if chooses else ops.mul if still is None else _beside(still[i])
+            product = ops.gate if chooses else _beside(still[i]) if still else ops.mul
             c = None if partial is None else _times(g, partial, product, out, read, params)
         elif op.variadic:
             assert vjp is not None
@@ -93,6 +93,8 @@ def _beside(still: Any) -> Any:
     """The product of a cotangent and a partial, with zeros where the cotangent of the argument must
     be zero.
     """
+    if still is False:
+        return ops.mul
     return lambda g, p: ops.where(still, 0.0, ops.mul(g, p))
 
 
@@ -223,13 +225,13 @@ def idle(
     op: Differentiable,
     out: Any,
     args: Sequence[Any],
-    elsewhere: Sequence[Any],
+    elsewhere: Callable[[], Sequence[Any]],
     params: Mapping[str, Any],
     connected: Sequence[bool],
 ) -> list[Any]:
     """Marks of the elements at which the partial by each connected argument of an element-wise op
-    is zero for all values of these arguments, as that of `0.0 * x` is. `elsewhere` has other values
-    in their place.
+    is zero for all values of these arguments, as that of `0.0 * x` is; False if there are none.
+    `elsewhere` gives other values in their place.
     """
     found: list[Any] = []
     for partial, moves in zip(op.derivatives.partials or (), connected, strict=True):
@@ -237,12 +239,17 @@ def idle(
             found.append(not partial)
             continue
         here = partial(out, *args, **params)
-        if type(here) is float and here != 0.0:  # as in scalar loops
+        if has_no_zero(here):  # the usual case
             found.append(False)
             continue
-        zeros = (ops.eq(p, 0.0) for p in (here, partial(out, *elsewhere, **params)))
+        zeros = (ops.eq(p, 0.0) for p in (here, partial(out, *elsewhere(), **params)))
         found.append(ops.logical_and(*zeros))
     return found
+
+
+def has_no_zero(x: Any) -> bool:
+    """True for a float or an array without a zero; false for other values."""
+    return bool(x) if type(x) is float else type(x) is np.ndarray and bool(x.all())
 
 
 def _spread(c: Any, out: Any) -> Any:

@@ -83,7 +83,7 @@ if TYPE_CHECKING:  # making a protocol takes as long as importing a room
             self,
             out: Any,
             args: Sequence[Any],
-            elsewhere: Sequence[Any],
+            elsewhere: Callable[[], Sequence[Any]],
             params: Mapping[str, Any],
             connected: Sequence[bool],
         ) -> Sequence[Any]: ...

@@ -342,10 +342,11 @@ class OpNode(NodeOfOp):
         if self.op.derivatives.partials is None or self.op.tape.saves_out:
             return [False] * len(self.edges)
         connected = [under is not None for under in self.edges]
-        elsewhere = [
-            _elsewhere(x, i) if moves else x
-            for i, (x, moves) in enumerate(zip(self.data, connected, strict=True))
-        ]
+
+        def elsewhere() -> list[Any]:
+            moved = enumerate(zip(self.data, connected, strict=True))
+            return [_elsewhere(x, i) if moves else x for i, (x, moves) in moved]
+
         return self.op.idle(self.out, self.data, elsewhere, self.params, connected)
 
     def free(self) -> None:
@@ -426,6 +427,13 @@ class PlannedNode(OpNode):
 
     __slots__ = ("plan",)
     plan: Planned
+
+    def pull(
+        self, g: Any, wanted: Sequence[bool], still: Sequence[Any] | None = None
+    ) -> Sequence[Any]:
+        if still is None and type(g) is np.ndarray:
+            return self.pull_all(g, tuple(wanted), 0)
+        return super().pull(g, wanted, still)
 
     def pull_all(self, g: Any, wanted: tuple[bool, ...] | None, over: int) -> Sequence[Any]:
         """The cotangents of the wanted edges, None: of all, from that array or number; `over` tells

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from gradcli import load
-from gradcli.engine.autodiff import losses, visits
+from gradcli.engine.autodiff import losses, motion, visits
 from gradcli.engine.autodiff.losses import CHUNK
 from gradcli.engine.run.execution.execute import Executable
 from gradcli.engine.run.execution.nonfinite_origins import Origins
+from gradcli.made.library_index import FILES
 from gradcli.questions.asked.request import Options
 from gradcli.questions.remarks.nonfinite import _Again
 
@@ -207,7 +208,158 @@ s + log(-1.0)
 """
     (warning,) = load(text).run(options=Options(compile="never")).warnings
     assert (repeated[0].answer is not None) == PROOFS[body]
-    monkeypatch.setattr(_Again, "hands_on", lambda self, instruction: False)
+    monkeypatch.setattr(_Again, "hands_on", lambda self, *asked: False)
     (whole,) = load(text).run(options=Options(compile="never")).warnings
     seen = [(w.message, w.span, w.labels, w.notes) for w in (warning, whole)]
     assert seen[0] == seen[1]
+
+
+OWN_STEP = """w = tensor([3.0, 2.0], requires_grad=True)
+for i in range({turns}):
+    loss = (w * w).sum() + {term}
+    loss.backward()
+    with no_grad():
+        w -= 0.0001 * w.grad
+        w.grad.zero_()
+loss
+"""
+
+STEPS = {
+    "own": OWN_STEP,
+    "new": OWN_STEP.replace("        w.grad.zero_()\n", "        w.grad = None\n"),
+    "SGD": """import torch
+w = torch.tensor([3.0, 2.0], requires_grad=True)
+optimizer = torch.optim.SGD([w], lr=0.0001)
+for i in range({turns}):
+    optimizer.zero_grad()
+    loss = (w * w).sum() + {term}
+    loss.backward()
+    optimizer.step()
+loss
+""",
+    "a transform": """def f(w, i):
+    return (w * w).sum() + {term}
+w = tensor([3.0, 2.0])
+for i in range({turns}):
+    w = w - 0.0001 * grad(f)(w, 1.0 * i)
+w.sum()
+""",
+    "a number": """def f(w, i):
+    return w * w + {number}
+w = 3.0
+for i in range({turns}):
+    w = w - 0.0001 * grad(f)(w, 1.0 * i)
+w
+""",
+}
+STEPS["Adam"] = STEPS["SGD"].replace("SGD", "Adam")
+
+LOST = {
+    "a value": "log({at} - i + 0.001 * w[0] - 0.5)",
+    "a slope": "sqrt((w[0] - w[0] + i - {at}) ** 2)",
+}
+"""Terms that are nan from turn number `at` + 1 on, or have a derivative that is nan there."""
+
+
+@pytest.mark.parametrize("lost", LOST)
+@pytest.mark.parametrize("kind", STEPS)
+def test_a_training_that_diverges_is_repeated_up_to_its_first_nan_only(
+    kind, lost, counted, repeated
+):
+    """The turns behind it are not looked through, be they few or many."""
+    for turns, at in ((30, 0), (80, 12), (30, 27)):
+        counted.clear()
+        repeated.clear()
+        term = LOST[lost].format(at=at)
+        text = STEPS[kind].format(turns=turns, term=term, number=term.replace("w[0]", "w"))
+        (warning,) = load(text).run(options=Options(compile="never")).warnings
+        blamed = "`log` made nan" if lost == "a value" else "derivative of `sqrt` is not finite"
+        assert blamed in warning.message
+        assert any(f"in the {at + 1}" in note for note in warning.notes)
+        (run,) = repeated
+        assert run.answer is not None
+        assert run.events <= 20 * (at + 3)  # a turn has up to 20 operations
+        assert counted["runs"] <= (2 if lost == "a value" else 4)
+
+
+@pytest.mark.parametrize("kind", ["own", "SGD"])
+def test_a_pass_of_nan_makes_no_marks(kind, monkeypatch):
+    """They tell the zeros that take part; here is none."""
+    made, plain = [], motion.Reach._advance
+    monkeypatch.setattr(
+        motion.Reach, "_advance", lambda self, node: (made.append(node), plain(self, node))[1]
+    )
+    text = STEPS[kind].format(turns=20, term="log(w[0] - 5.0)")
+    load(text).run(options=Options(compile="never", explain=False))
+    assert made == []
+
+
+KEEP = {
+    # what keeps a tensor that is nan as it is
+    "w.grad.zero_()": True,
+    "w.grad = None": True,
+    "w.sub_(0.1 * w.grad)": True,
+    "w.mul_(0.5)": True,
+    "w /= 2.0": True,
+    "losses[i] = 1.0": True,
+    # what may make it finite, or something that shares its memory, or is not known to keep it
+    "w.zero_()": False,
+    "w.fill_(1.0)": False,
+    "w.copy_(tensor([3.0, 2.0]))": False,
+    "w.data = tensor([3.0, 2.0])": False,
+    "w.data[0] = 3.0": False,
+    "w[0] = 3.0": False,
+    "v = w[:1]\n        v[0] = 3.0": False,
+    "v = w.detach()\n        v.zero_()": False,
+    "w **= 0": False,
+    "w.grad = w.detach()\n        w.grad.zero_()": False,
+}
+"""A statement of a step, and whether a tensor that is nan in one turn certainly is in the next."""
+
+
+@pytest.mark.parametrize("change", KEEP)
+def test_a_run_ends_only_if_nothing_makes_its_nan_finite_in_place(change, repeated, monkeypatch):
+    text = f"""w = tensor([3.0, 2.0], requires_grad=True)
+losses = zeros(6)
+for i in range(6):
+    loss = (w * w).sum() + log(w[0] - 4.0 + i)
+    loss.backward()
+    with no_grad():
+        w -= 0.0001 * w.grad
+        {change}
+loss + log(-1.0)
+"""
+    (warning,) = load(text).run(options=Options(compile="never")).warnings
+    assert (repeated[0].answer is not None) == KEEP[change]
+    monkeypatch.setattr(_Again, "hands_on", lambda self, *asked: False)
+    (whole,) = load(text).run(options=Options(compile="never")).warnings
+    seen = [(w.message, w.span, w.labels, w.notes) for w in (warning, whole)]
+    assert seen[0] == seen[1]
+
+
+OPTIMIZERS = [
+    path.rpartition(".")[2]
+    for path, file in FILES.items()
+    if path.startswith("torch.optim.") and path.count(".") == 2 and path != "torch.optim.Optimizer"
+]
+
+
+@pytest.mark.parametrize("lost", ["nan", "inf", "-inf"])
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_no_optimizer_makes_a_lost_parameter_finite(name, lost):
+    """The search for nan ends early on that ground."""
+    text = f"""import torch
+w = torch.tensor([float('{lost}'), 2.0], requires_grad=True)
+v = torch.tensor([3.0, 2.0], requires_grad=True)
+optimizer = torch.optim.{name}([w, v])
+def closure():
+    optimizer.zero_grad()
+    loss = (w * w).sum() + (v * v).sum()
+    loss.backward()
+    return loss
+for i in range(3):
+    optimizer.step(closure)
+w.isfinite()
+"""
+    found = load(text).run(options=Options(compile="never"))
+    assert found.result.data[0] == 0

@@ -8,17 +8,12 @@ does not know does not.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
-from itertools import product
-from typing import Any, TypeAlias
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TypeAlias
 
-from gradcli.engine.ops.catalog import ops
-from gradcli.engine.ops.op import Op
-from gradcli.engine.run.language.operators import OPS
-from gradcli.engine.values.data import Quiet, holds_finite, np
 from gradcli.ir import program as ir
 from gradcli.ir import visit
+from gradcli.questions.remarks.lost import hands_on, operation, stays_lost
 from gradcli.record import Record
 from gradcli.source import Span
 
@@ -33,8 +28,6 @@ Trail: TypeAlias = "list[tuple[Sequence[ir.Instruction], int]]"
 
 _STEPS = 20_000
 _CALLS = 20
-_BAD = (float("nan"), float("inf"), float("-inf"))
-_OTHERS = (0.0, -0.0, 0.5, 1.0, -2.5, 3.0, 1e300, *_BAD)
 
 
 class Place(Record):
@@ -48,32 +41,41 @@ class Place(Record):
 
 
 def reaches_answer(
-    program: ir.Program, calls: Sequence[Place], instruction: ir.Instruction, of: str | None
+    program: ir.Program,
+    calls: Sequence[Place],
+    instruction: ir.Instruction,
+    of: str | None,
+    lost: Iterable[int] = (),
 ) -> bool:
     """True if it is certain that the answer is not finite because the result of an instruction is
-    not, which is the first such value of the run.
+    not, which comes of the only such value that the run has made so far.
 
     Args:
         program: The program.
         calls: The running functions, the main program first; the last one runs the instruction.
         instruction: The instruction.
         of: The top-level name that is the answer; None for the program's result.
+        lost: The `steady_slots` that have a value which is not finite at present.
     """
     answer = program.result if of is None else program.names.get(of)
     slot = answer.index if isinstance(answer, ir.Slot) else answer
-    if type(slot) is not int or any(map(_may_change_values, visit.everything(program))):
+    if type(slot) is not int or not stays_lost(program, instruction):
         return False
     try:
-        return _any_lost(_Proof(program).end(calls, instruction).get(slot, False))
+        return _any_lost(_Proof(program).end(calls, instruction, lost).get(slot, False))
     except _Unproven:
         return False
 
 
-def _may_change_values(i: ir.Instruction) -> bool:
-    """True if an instruction may make a value finite in place, or has operators of its own."""
-    if isinstance(i, (ir.CallBuiltin, ir.Method)):
-        return i.name.endswith("_")
-    return isinstance(i, (ir.Inplace, ir.DefineClass, ir.SpreadMethod))
+def _made_by(i: ir.Instruction, state: State) -> Lost:
+    """True if an operation makes a value that is not finite, whatever its other operands."""
+    done = operation(i)
+    if done is None:
+        return False
+    op, given = done
+    return any(
+        _value(x, state) is True and hands_on(op, at, len(given)) for at, x in enumerate(given)
+    )
 
 
 def _any_lost(value: Lost) -> bool:
@@ -108,8 +110,10 @@ class _Proof:
         self._now = _Activation([], [])
         self._depth = 0
 
-    def end(self, calls: Sequence[Place], instruction: ir.Instruction) -> State:
-        """What is lost when the program has ended."""
+    def end(
+        self, calls: Sequence[Place], instruction: ir.Instruction, slots: Iterable[int]
+    ) -> State:
+        """What is lost when the program has ended, of which these slots are lost at present."""
         inner: ir.Function | None = None
         lost: Lost = True
         for place in reversed(calls):
@@ -119,7 +123,11 @@ class _Proof:
             if not isinstance(at, (ir.Operator, ir.Augment, ir.Apply, ir.Call)):
                 raise _Unproven
             self._now = _Activation([], [])
-            state = self._rest(_trail(function.body, at), self._with({}, at.target, lost))
+            begun: State = {}
+            for slot in slots if function is self._main else ():
+                begun = self._with(begun, slot, True)
+            begun = self._with(begun, at.target, lost)
+            state = self._rest(_trail(function.body, at), begun)
             lost, inner = self._result(state), function
         if inner is not self._main or state is None:
             raise _Unproven
@@ -354,45 +362,3 @@ def _all_of(states: Sequence[State | None]) -> State | None:
         both = {slot: _both(value, other.get(slot, False)) for slot, value in first.items()}
         first = {slot: value for slot, value in both.items() if value}
     return first
-
-
-# --- operations -------------------------------------------------------------------------
-
-
-def _made_by(i: ir.Operator | ir.Augment | ir.Apply, state: State) -> Lost:
-    """True if an operation makes a value that is not finite, whatever its other operands."""
-    match i:
-        case ir.Operator() if (i.operator, len(i.args)) in OPS and i.operator != "[]":
-            op, given = ops[OPS[i.operator, len(i.args)]], i.args
-        case ir.Augment() if (i.operator, 2) in OPS:
-            op, given = ops[OPS[i.operator, 2]], (i.receiver, i.value)
-        case ir.Apply() if tuple(n for n, _ in i.arguments) == ops[i.op].args:
-            op, given = ops[i.op], tuple(operand for _, operand in i.arguments)
-        case _:
-            return False
-    return any(
-        _value(x, state) is True and _hands_on(op, at, len(given)) for at, x in enumerate(given)
-    )
-
-
-@cache
-def _hands_on(op: Op, at: int, count: int) -> bool:
-    """True if an op with this many operands is not finite wherever one of them is not, and another
-    value is never beside it.
-    """
-    with Quiet():
-        if op.value.number is not None and count <= 2:
-            others = product(_OTHERS, repeat=count - 1)
-            made = (op.value.number(*rest[:at], bad, *rest[at:]) for rest in others for bad in _BAD)
-            return not any(map(holds_finite, made))
-        if count == 1 and op.value.number is None and op.host.call is None:
-            return not any(holds_finite(_of_array(op, bad)) for bad in _BAD)
-    return False
-
-
-def _of_array(op: Op, bad: float) -> Any:
-    """The result of an op on an array with a value that is not finite; 0 if it has none."""
-    try:
-        return op.evaluate([np.array([1.0, bad, -2.0])], op.params)
-    except Exception:  # an op that does not take it proves nothing
-        return 0.0

@@ -13,7 +13,7 @@ from gradcli.engine.report.values import is_finite
 from gradcli.engine.run.code.functions import function_span
 from gradcli.engine.run.code.translate import MAIN
 from gradcli.engine.run.execution.node_moment import AtNode, place_of
-from gradcli.engine.run.execution.nonfinite_origins import Origins, is_backward
+from gradcli.engine.run.execution.nonfinite_origins import IsLost, Origins, is_backward
 from gradcli.engine.run.execution.observe import (
     Ended,
     Event,
@@ -23,8 +23,9 @@ from gradcli.engine.run.execution.observe import (
     Recorded,
     UntilNode,
     frames,
+    present,
 )
-from gradcli.engine.run.execution.tracebacks import span_of
+from gradcli.engine.run.execution.tracebacks import span_of, value_of
 from gradcli.engine.run.session.messages import short
 from gradcli.engine.tape.graph import Node
 from gradcli.engine.tape.tensor import Tensor, node_of
@@ -36,10 +37,10 @@ from gradcli.questions.asked.loaded import Done, Loaded
 from gradcli.questions.asked.names import Watch
 from gradcli.questions.asked.request import Request
 from gradcli.questions.asked.seeds import cotangent_of, even_cotangent
-from gradcli.source import Span
+from gradcli.source import Source, Span
 
-IsAnswers: TypeAlias = Callable[[Instruction], bool]
-"""True if the result of an instruction that has just run is the origin of the answer."""
+IsAnswers: TypeAlias = Callable[[Instruction, IsLost], bool]
+"""True if the origin of the result of an instruction that has just run is that of the answer."""
 
 
 def explained(
@@ -72,7 +73,7 @@ def explained_gradient(loaded: Loaded, request: Request, done: Done, name: str) 
     """The warning about a gradient that the program has left at a top-level name."""
     again = _Again(loaded, request, done, Watch(()))
     gradient = lambda done: done.values[name].grad  # noqa: E731
-    return again.value(f"the gradient of `{name}`", gradient, lambda i: False)
+    return again.value(f"the gradient of `{name}`", gradient, lambda i, is_lost: False)
 
 
 class _Again:
@@ -106,16 +107,21 @@ class _Again:
         """The warning that says where a value, named `what`, first became non-finite."""
         return self.told(what, lambda: self._value(what, of, is_answers))
 
-    def hands_on(self, instruction: Instruction) -> bool:
-        """True if the result of an instruction that has just run certainly reaches the answer."""
+    def hands_on(self, instruction: Instruction, is_lost: IsLost) -> bool:
+        """True if the result of an instruction that has just run certainly reaches the answer, by
+        itself or with what is lost beside it.
+        """
         from gradcli.questions.remarks.handed_on import Place, reaches_answer
+        from gradcli.questions.remarks.lost import steady_slots
 
-        calls = []
-        for frame in frames():
+        calls, program, running = [], self.loaded.program, frames()
+        main, _ = running[0]
+        lost = [i for i in steady_slots(program) if is_lost(value_of(main, i, program))]
+        for frame in running:
             code = frame[0].f_code
             span = None if code.co_name == MAIN else function_span(code.co_consts[0])
             calls.append(Place(span, span_of(frame, self.loaded.source)))
-        return reaches_answer(self.loaded.program, calls, instruction, self.request.of)
+        return reaches_answer(program, calls, instruction, self.request.of, lost)
 
     def _value(
         self, what: str, of: Callable[[Done], Any], is_answers: IsAnswers
@@ -130,10 +136,11 @@ class _Again:
         if isinstance(moment.instruction, Input):
             return self._of_input(moment.instruction.name, moment.span, what)
         if is_backward(moment.instruction):
-            return self._left(what, moment, origin.event)
+            return self._left(what, moment, origin.event, origins.pass_before(origin.event))
         if origin.outer:
             inside = _Inside(origin.event)
-            self.done(self.watch, inside)
+            with suppress(Ended):
+                self.done(self.watch, inside)
             if inside.node is not None:
                 found = self._at_node(inside.node, inside, self.watch, what)
                 found.notes = (*found.notes, self._note("in the derivative by", moment))
@@ -141,16 +148,27 @@ class _Again:
         name = moment.name(self.loaded.source)
         if not origin.made:
             return self._at(moment, f"{what} is not finite, as what `{name}` gets is not")
+        if moment.made is None:  # a method that has changed what its object holds
+            return self._at(moment, f"{what} is not finite: `{name}` left it so")
         made = _first_bad(moment.made)
         return self._at(moment, f"{what} is not finite: `{name}` made {made} from finite values")
 
-    def _left(self, what: str, moment: Moment, event: int) -> Diagnostic:
-        """The warning that says where a pass of `backward` became non-finite."""
-        before = _Backward(event)
-        self.done(self.watch, before)
+    def _left(self, what: str, moment: Moment, event: int, last: int) -> Diagnostic:
+        """The warning that says where a pass of `backward` became non-finite. It mostly meets only
+        what the program has recorded since the `last` one.
+        """
+        before = _Backward(event, last, self.loaded.source)
+        with suppress(Ended):
+            self.done(self.watch, before)
         if before.node is None:
             return self._at(moment, f"{what} is not finite: `backward` left it so")
-        found = self._at_node(before.node, before, self.watch, what)
+        number = before.of(before.node)
+        if number in before.moments:
+            found = self._blames(before.moments[number], what)
+        elif last:
+            return self._left(what, moment, event, 0)
+        else:
+            found = self._at_event(number, before.node, self.watch, what)
         found.notes = (*found.notes, self._note("on the way back from the", moment))
         return found
 
@@ -244,25 +262,55 @@ class _UntilThen(Moments):
 
 
 class _Backward(Recorded):
-    """Inspects the graph before a `backward` visits it: `node` is the first one whose derivative is
-    not finite.
+    """Inspects the graph before a `backward` visits it, with which the run ends.
+
+    Args:
+        wanted: The event of the `backward`.
+        last: The event of an earlier one; only what follows is observed.
+        source: The program's text.
+
+    Fields:
+        node: The first node whose derivative is not finite.
+        moments: The moments of the last events, by number.
     """
 
-    def __init__(self, wanted: int) -> None:
+    def __init__(self, wanted: int, last: int, source: Source) -> None:
         super().__init__()
         self.node: Node | None = None
+        self.moments: dict[int, Moment] = {}
         self._wanted = wanted
+        self._last = last
+        self._source = source
+
+    def observed(
+        self, function: Callable[..., Any], instruction: Instruction | None = None
+    ) -> Callable[..., Any]:
+        general = super().observed(function, instruction)
+
+        def call(run: Any, *args: Any, **keywords: Any) -> Any:
+            """A call, with a fast path for one that is not observed."""
+            if self.events > self._last or instruction is None:
+                return general(run, *args, **keywords)
+            self.events += 1
+            out = function(run, *args, **keywords)
+            return self._followed(out) if type(out) is FunctionType else out
+
+        return call
 
     def event(
         self, number: int, instruction: Instruction | None, given: Sequence[Any], done: Event
     ) -> Any:
-        if number == self._wanted:
-            root, *rest = given
-            weight = next((w for w in rest if isinstance(w, Tensor)), None)
-            self.node = first_slope(
-                root, even_cotangent(root) if weight is None else data_of(weight)
-            )
-        return super().event(number, instruction, given, done)
+        if number < self._wanted:
+            finished = present(instruction, given, self._source) if self._last else None
+            out = super().event(number, instruction, given, done)
+            if finished is not None and number > self._last:
+                self.moments[number] = finished(out)
+            return out
+        root, *rest = given
+        weight = next((w for w in rest if isinstance(w, Tensor)), None)
+        self.node = first_slope(root, even_cotangent(root) if weight is None else data_of(weight))
+        super().event(number, instruction, given, lambda: None)
+        raise Ended
 
 
 class _Inside(Recorded):
@@ -286,7 +334,8 @@ class _Inside(Recorded):
             self._within = False
             if self._last is not None and is_finite(self._last):
                 self.node = first_slope(self._last, even_cotangent(self._last))
-        elif self._within and isinstance(out, Tensor) and node_of(out) is not None:
+            raise Ended
+        if self._within and isinstance(out, Tensor) and node_of(out) is not None:
             self._last = out
         return out
 

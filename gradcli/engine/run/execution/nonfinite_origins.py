@@ -8,30 +8,43 @@ answer does not use.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from array import array
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
 from math import isfinite, isnan
 from types import FunctionType
-from typing import Any
+from typing import Any, TypeAlias
 
-from gradcli.engine.autodiff.paths import reachable
 from gradcli.engine.ops.catalog import ops
+from gradcli.engine.run.execution.finite import (
+    WHOLE,
+    is_finite,
+    is_surely_finite,
+    leaves_under,
+    made_finite,
+    parts_of,
+    tensors_of_object,
+)
 from gradcli.engine.run.execution.observe import Ended, Event, Moment, Observer, present
 from gradcli.engine.run.fast.call import has_fast_path
 from gradcli.engine.run.language.operators import OPS
-from gradcli.engine.tape.tensor import AccumulateGrad, Number, Tensor, node_of
-from gradcli.engine.values.carrier import data_of
-from gradcli.engine.values.data import NUMBERS, holds_finite, np, squares_are_finite
+from gradcli.engine.tape.tensor import Number, Tensor
+from gradcli.engine.values.data import np
+from gradcli.engine.values.objects import Object
 from gradcli.ir import program as ir
 from gradcli.ir import visit
 from gradcli.record import Record
 from gradcli.source import Source
 
-_WHOLE = frozenset({int, bool})
-_MOMENTS = 100  # that are kept
+_MOMENTS = 50  # that are kept of the first origins, and of the last
+_TRIES = 24  # at which it is asked if the run may end
 _MANY = 4096  # values to keep before dropping those that have no other reference
 
 _CHANGES = (ir.Augment, ir.Inplace, ir.SetItem, ir.Method, ir.CallBuiltin)
 """The instructions that may change what they are given."""
+
+IsLost: TypeAlias = Callable[[Any], bool]
+"""True if a value is not finite and has an origin."""
 
 
 class Origin(Record):
@@ -54,12 +67,14 @@ class Origins(Observer):
             first value of the run that is not finite; it is asked at that moment.
 
     Fields:
-        moments: the moments of the first origins, by event, as far as they are known.
+        moments: the moments of the first and the last origins, by event, as far as they are known.
         answer: the origin of the answer, with which the run ends; None if it is not certain.
     """
 
     def __init__(
-        self, source: Source, is_answers: Callable[[ir.Instruction], bool] = lambda i: False
+        self,
+        source: Source,
+        is_answers: Callable[[ir.Instruction, IsLost], bool] = lambda i, is_lost: False,
     ) -> None:
         super().__init__()
         self.answer: Origin | None = None
@@ -69,7 +84,12 @@ class Origins(Observer):
         self._held: dict[int, tuple[Any, Origin]] = {}  # the value keeps its id from others
         self._most = _MANY
         self._depth = 0
+        self._around: Origin | None = None  # of the arguments of the engine's running function
         self._new: list[Origin] = []  # in the outermost running event
+        self._first: Origin | None = None
+        self._origins = 0
+        self._passes = array("q")  # the events of `backward`
+        self._tried: set[int] = set()  # instructions with a result that is not finite
 
     def observed(
         self, function: Callable[..., Any], instruction: ir.Instruction | None = None
@@ -81,7 +101,7 @@ class Origins(Observer):
 
         def call(run: Any, *args: Any, **keywords: Any) -> Any:
             """A call, with a fast path for floats."""
-            if changes and args and type(args[0]) is Tensor:
+            if changes and args and (type(args[0]) is Tensor or isinstance(args[0], Object)):
                 return general(run, *args, **keywords)
             self.events += 1
             number, since = self.events, len(self._new)
@@ -96,19 +116,18 @@ class Origins(Observer):
             """The result of a call, with its origin noted if it is not finite."""
             kind = type(out)
             data = out.data if kind is Tensor or kind is Number else out
-            if data - data != 0.0 if type(data) is float else type(data) not in _WHOLE:
-                known = self._handed_on(given, data) if len(self._new) == since else None
+            if data - data != 0.0 if type(data) is float else type(data) not in WHOLE:
+                known = self._handed_on(given, out) if len(self._new) == since else None
                 if known is None:
-                    before, first = len(self._new), not self._held
+                    before = self._origins
                     out = self._noted(number, instruction, given, out, since)
-                    if len(self._new) > before and len(self.moments) < _MOMENTS:
-                        self.moments[number] = present(instruction, given, self._source)(out)
-                    if first and self._new and self._is_answers(instruction):
-                        self.answer = self._new[-1]
-                        raise Ended
+                    if self._origins > before:
+                        self._keep_moment(number, instruction, given, out)
                 else:
                     out = out + 0.0 if kind is float else out
                     self._note(out, known)
+                if self._held:
+                    self._end_if_certain(instruction, out)
             if not self._depth and self._new:
                 self._new.clear()
             return self._followed(out) if type(out) is FunctionType else out
@@ -127,9 +146,10 @@ class Origins(Observer):
                 out = number_of(a, b)
                 if out - out == 0.0:
                     return out
-                if kind is float is other and isnan(out) and not self._new:
+                if kind is float is other and isnan(out) and id(instruction) in self._tried:
                     bad, other_one = (a, b) if isnan(a) else (b, a)
-                    if isnan(bad) and isfinite(other_one) and id(bad) in self._held:
+                    handed_on = isnan(bad) and isfinite(other_one) and id(bad) in self._held
+                    if handed_on and not self._new:
                         return bad
                 return finished(self.events, len(self._new), (a, b), out)
             if changes or (kind is not Tensor and other is not Tensor):
@@ -155,37 +175,90 @@ class Origins(Observer):
     ) -> Any:
         receiver = given[0] if isinstance(instruction, _CHANGES) and given else None
         changes = type(receiver) is Tensor and is_finite(receiver)
-        leaves = _leaves_under(receiver) if is_backward(instruction) else ()
-        since = len(self._new)
+        leaves = leaves_under(receiver) if is_backward(instruction) else ()
+        if is_backward(instruction):
+            self._passes.append(number)
+        since, around, origins = len(self._new), self._around, self._origins
+        if instruction is None:  # a transform hands copies of its arguments to the function
+            self._around = self.of(given) or around
         self._depth += 1
-        out = done()
-        self._depth -= 1
+        try:
+            out = done()
+        finally:
+            self._depth -= 1
+            self._around = around
         more = []
-        if changes and not is_finite(receiver):
+        changed = changes and not is_finite(receiver)
+        if changed:
             more.append(receiver)
             given = given[1:]  # it was finite before the change
         more += [x for leaf in leaves if (x := leaf.grad) is not None and not is_finite(x)]
+        if isinstance(instruction, ir.Method):
+            held = tensors_of_object(receiver, instruction.name)
+            lost = [x for x in held if not is_finite(x) and self._known(x) is None]
+            given = (*given, *(x.grad for x in lost))
+            more += lost
         out = self._noted(number, instruction, given, out, since, more)
+        if self._origins > origins and not changed:
+            self._keep_moment(number, instruction, given, out)
         if not self._depth:
             self._new.clear()
+        if self._held and instruction is not None:
+            self._end_if_certain(instruction, out)
         return out
 
-    def _handed_on(self, given: Sequence[Any], data: Any) -> Origin | None:
-        """The origin of the only operand that is not finite, if all operands are floats and so is
-        the result.
+    def pass_before(self, event: int) -> int:
+        """The event of the last `backward` before an event; 0 if there is none."""
+        at = bisect_left(self._passes, event)
+        return self._passes[at - 1] if at else 0
+
+    def _keep_moment(
+        self, number: int, instruction: ir.Instruction | None, given: Sequence[Any], out: Any
+    ) -> None:
+        """Keep the moment of an origin; of many, that of the first and the last ones."""
+        self.moments[number] = present(instruction, given, self._source)(out)
+        if len(self.moments) > 2 * _MOMENTS:
+            del self.moments[[*self.moments][_MOMENTS]]
+
+    def _end_if_certain(self, instruction: ir.Instruction, out: Any) -> None:
+        """End the run if the result of an instruction is not finite and certainly reaches the
+        answer, by the only origin so far. It asks once for an instruction: the first value that is
+        lost may reach the answer only by one that a loop carries, which comes later.
         """
-        found = None
+        first, tried = self._first, self._tried
+        if id(instruction) in tried or not self._is_lost(out):
+            return
+        tried.add(id(instruction))
+        is_only = self._origins == 1 and first is not None and first.made
+        if is_only and len(tried) <= _TRIES and self._is_answers(instruction, self._is_lost):
+            self.answer = first
+            raise Ended
+
+    def _is_lost(self, x: Any) -> bool:
+        is_value = type(x) is float or isinstance(x, Tensor)
+        return is_value and self._known(x) is not None and not is_finite(x)
+
+    def _handed_on(self, given: Sequence[Any], out: Any) -> Origin | None:
+        """The origin of a result that is not finite, if it is that of all operands which are not
+        finite and have one; None if there are several, or it takes a closer look.
+        """
+        kind = type(out)
+        if not (kind is float or kind is Tensor or kind is Number) or is_finite(out):
+            return None
+        found = self._known(out)
+        if found is not None:
+            return found
         for x in given:
-            inside = x.data if type(x) is Tensor or type(x) is Number else x
-            if type(inside) is not float:
-                if type(inside) is int:
+            if type(x) is Tensor or type(x) is Number or type(x) is float:
+                known = self._known(x) or self._around
+                if known is None or known is found or is_finite(x):
                     continue
-                return None
-            if inside - inside != 0.0:
                 if found is not None:
                     return None
-                found = x
-        return None if found is None or type(data) is not float else self._known(found)
+                found = known
+            elif type(x) not in WHOLE:
+                return None
+        return found
 
     def _noted(
         self,
@@ -199,7 +272,7 @@ class Origins(Observer):
         """The result of an event, with the origins noted of what is not finite in it and of `more`
         that the event has changed. `since` is how many of `_new` were there before.
         """
-        found = [*(x for x in _leaves(out) if not is_finite(x)), *more]
+        found = [*(x for x in parts_of(out) if not is_finite(x)), *more]
         if found:
             known = self.of(found)
             if known is None:
@@ -213,21 +286,27 @@ class Origins(Observer):
 
     def of(self, value: Any) -> Origin | None:
         """The origin of a value, of several the first; None if all are finite, or none is known."""
-        known = (self._known(x) for x in _leaves(value) if not is_finite(x))
+        known = (self._known(x) for x in parts_of(value) if not is_finite(x))
         return min((o for o in known if o is not None), key=_age, default=None)
 
     def _origin(
         self, number: int, instruction: ir.Instruction | None, given: Sequence[Any], since: int
     ) -> Origin:
         """The origin of a non-finite result of an event."""
-        bad = [x for x in _leaves(given) if not is_finite(x)]
+        bad = [x for x in parts_of(given) if not is_finite(x)]
         if bad:
-            return self._chosen(instruction, given) or self.of(bad) or Origin(number, False, False)
+            known = self._chosen(instruction, given) or self.of(bad) or self._around
+            return known or self._begun(Origin(number, False, False))
         if len(self._new) > since:  # inside the function that it called
             return self._new[since]
-        made = Origin(number, True, self.events > number)
+        made = self._begun(Origin(number, True, self.events > number))
         self._new.append(made)
         return made
+
+    def _begun(self, origin: Origin) -> Origin:
+        self._origins += 1
+        self._first = self._first or origin
+        return origin
 
     def _chosen(self, instruction: ir.Instruction | None, given: Sequence[Any]) -> Origin | None:
         """Of several given values that are not finite, the origin of the first that decides:
@@ -240,7 +319,7 @@ class Origins(Observer):
             return None
         for at in sorted(several):
             kept = [
-                x if o is None or o.event == at else _made_finite(x)
+                x if o is None or o.event == at else made_finite(x)
                 for x, o in zip(given, known, strict=True)
             ]
             if not is_finite(op(*kept)):
@@ -248,18 +327,24 @@ class Origins(Observer):
         return None
 
     def _known(self, x: Any) -> Origin | None:
+        held = self._held
         if not isinstance(x, Tensor):
-            held, origin = self._held.get(id(x), (None, None))
-            return origin if held is x else None
-        for key in (x.version, x):
-            if key is not None and id(key) in self._held:
-                return self._held[id(key)][1]
+            return held[id(x)][1] if id(x) in held else None
+        for key in (x.version, x.data, x):
+            if id(key) in held:
+                return held[id(key)][1]
         return None if x.view is None else self._known(x.view.of)
 
     def _note(self, x: Any, origin: Origin) -> None:
+        """Note the origin of a value. Arrays are noted by themselves, as a transform wraps them
+        anew; a float in a tensor may be one that others have, too.
+        """
+        if isinstance(x, Tensor):
+            if x.version is not None:
+                self._held[id(x.version)] = x.version, origin
+            if isinstance(x.data, np.ndarray):
+                x = x.data
         self._held[id(x)] = x, origin
-        if isinstance(x, Tensor) and x.version is not None:
-            self._held[id(x.version)] = x.version, origin
         if len(self._held) > self._most:
             self._held = {k: v for k, v in self._held.items() if sys.getrefcount(v[0]) > _OURS}
             self._most = 2 * len(self._held) + _MANY
@@ -275,14 +360,6 @@ def _age(origin: Origin) -> tuple[bool, int]:
 def is_backward(instruction: ir.Instruction | None) -> bool:
     """True if an instruction stores gradients at leaves."""
     return isinstance(instruction, ir.Method) and instruction.name == "backward"
-
-
-def _leaves_under(x: Any) -> list[Tensor]:
-    """The leaves from which a tensor was made."""
-    node = node_of(x) if isinstance(x, Tensor) else None
-    below = () if node is None else reachable([node])
-    found = (n.variable for n in below if isinstance(n, AccumulateGrad))
-    return [leaf for leaf in found if leaf is not None]
 
 
 def _on_numbers(instruction: ir.Instruction) -> Callable[..., Any] | None:
@@ -305,36 +382,3 @@ def _op(instruction: ir.Instruction | None) -> Any:
             names = tuple(name for name, _ in i.arguments)
             return op if names == op.args else None
     return None
-
-
-def is_surely_finite(out: Any) -> bool:
-    """True for a number or tensor whose values are finite; it is false for very large ones, too."""
-    kind = type(out)
-    if kind is Tensor or kind is Number:
-        out = out.data
-        if type(out) is not float:
-            return type(out) in _WHOLE or squares_are_finite(out)
-    elif kind is not float:
-        return kind is bool or kind is int
-    return bool(out - out == 0.0)
-
-
-def _leaves(value: Any) -> Iterator[Any]:
-    """The numbers and tensors in a value."""
-    if isinstance(value, Tensor) or type(value) in NUMBERS:
-        yield value
-    elif isinstance(value, (list, tuple)):
-        for item in value:
-            yield from _leaves(item)
-
-
-def is_finite(x: Any) -> bool:
-    """True if a number or tensor holds neither nan nor infinity."""
-    return holds_finite(data_of(x))
-
-
-def _made_finite(x: Any) -> Any:
-    data = data_of(x)
-    if type(x) is Number or type(data) in NUMBERS:
-        return 1.0
-    return Tensor(np.where(np.isfinite(data), data, 1.0))

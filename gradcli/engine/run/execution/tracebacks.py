@@ -154,12 +154,14 @@ def _wrong_call(frame: FrameType, span: Span, program: ir.Program) -> GradError 
     i = instruction_at(program, span, ir.Call, ir.SpreadCall)
     if not isinstance(i, (ir.Call, ir.SpreadCall)) or not isinstance(i.function, ir.Slot):
         return None
-    function = _function(place_of(_value(frame, i.function, program)), program)
+    function = _function(place_of(value_of(frame, i.function.index, program)), program)
     if function is None:
         return None
     if isinstance(i, ir.Call):
         return wrong_call(i, function, program.source.text)
-    given = [_value(frame, o, program) for o in (i.args, i.keywords) if isinstance(o, ir.Slot)]
+    given = [
+        value_of(frame, o.index, program) for o in (i.args, i.keywords) if isinstance(o, ir.Slot)
+    ]
     spans = [i.span] * len(given[0])
     by_name = [name for named in given[1:] for name in named]
     return misfit(i, spans, by_name, function, program.source.text)
@@ -240,7 +242,7 @@ def _operands(frame: FrameType, span: Span, program: ir.Program) -> list[tuple[i
         operands: Iterable[ir.Operand] = i.args
     else:
         operands = () if i is None else visit.operands(i)
-    return [(o, _value(frame, o, program)) for o in operands if isinstance(o, ir.Slot)]
+    return [(o, value_of(frame, o.index, program)) for o in operands if isinstance(o, ir.Slot)]
 
 
 def _given(main: FrameType) -> Mapping[str, Given]:
@@ -249,6 +251,7 @@ def _given(main: FrameType) -> Mapping[str, Given]:
     return inputs.given if isinstance(inputs, Inputs) else {}
 
 
-def _value(frame: FrameType, slot: ir.Slot, program: ir.Program) -> Any:
-    name = program.variables.get(slot.index) or f"%{slot.index}"
+def value_of(frame: FrameType, slot: int, program: ir.Program) -> Any:
+    """The present value of a slot of the function that a frame runs; None if it has none."""
+    name = program.variables.get(slot) or f"%{slot}"
     return frame.f_locals.get(name, frame.f_globals.get(name))  # of a large program

@@ -459,6 +459,46 @@ class JacobianResult(Derivative):
     mode: str
 
 
+class Coo(Result):
+    """A sparse matrix by its entries, row by row. Rows and columns are the elements of two values,
+    counted from 0 in their order.
+
+    Fields:
+        shape: The numbers of rows and of columns.
+        row, col: The place of each entry.
+        data: Its number, which may be zero.
+    """
+
+    shape: tuple[int, int]
+    row: Value
+    col: Value
+    data: Value
+
+    def to_scipy(self) -> Any:
+        """The matrix as a `scipy.sparse.coo_array`."""
+        from importlib import import_module
+
+        sparse = import_module("scipy.sparse")
+        return sparse.coo_array((self.data, (self.row, self.col)), shape=self.shape)
+
+
+class SparseJacobianResult(Derivative):
+    """Value of the output and the entries of its Jacobian by each name.
+
+    Fields:
+        mode: "forward" if it was found column by column, "reverse" if row by row.
+        products: The number of products that show all entries.
+        dense: What has no pattern, so that all elements there count as dependent on each other.
+    """
+
+    view = "sparse"
+    question, shown = "jacobian", ("jacobian", "mode", "products", "dense")
+    jacobian: dict[str, Coo]
+    mode: str
+    products: int
+    dense: tuple[str, ...]
+
+
 class HessianResult(Derivative):
     """Value, gradient and second derivatives of a scalar output: `hessian` by two names, the shape
     of the first followed by the second's; or `diagonal` by one name, in its shape. The one that was
@@ -471,6 +511,20 @@ class HessianResult(Derivative):
     hessian: dict[str, dict[str, Value]] | None
     diagonal: dict[str, Value] | None
     mode: str
+
+
+class SparseHessianResult(Derivative):
+    """Value and gradient of a scalar output, and the entries of its second derivatives by two
+    names. The other fields are as of `SparseJacobianResult`.
+    """
+
+    view = "sparse"
+    question, shown = "hessian", ("grad", "hessian", "mode", "products", "dense")
+    grad: dict[str, Value]
+    hessian: dict[str, dict[str, Coo]]
+    mode: str
+    products: int
+    dense: tuple[str, ...]
 
 
 class HvpResult(Derivative):

@@ -26,6 +26,8 @@ from gradcli.results import (
     RunResult,
     Several,
     Shown,
+    SparseHessianResult,
+    SparseJacobianResult,
     ValueResult,
     VjpResult,
 )
@@ -241,6 +243,24 @@ class Program:
         asked = request(inputs, named, options, wrt=wrt, of=of, mode=mode)
         return self._ask(jacobian, asked)
 
+    def sparse_jacobian(
+        self,
+        inputs: Mapping[str, Any] | None = None,
+        *,
+        wrt: str | Sequence[str] | None = None,
+        of: str | None = None,
+        mode: str = "auto",
+        options: Options | None = None,
+        **named: Any,
+    ) -> SparseJacobianResult:
+        """Value of the result and the entries of its Jacobian that may differ from zero. Arguments
+        as of `grad`; `mode` is "forward", "reverse", or "auto" for the one of fewer products.
+        """
+        from gradcli.questions.answers.sparse import sparse_jacobian
+
+        asked = request(inputs, named, options, wrt=wrt, of=of, mode=mode)
+        return self._ask_sparse(sparse_jacobian, asked, 1)
+
     def hessian(
         self,
         inputs: Mapping[str, Any] | None = None,
@@ -262,6 +282,31 @@ class Program:
         question = matrix.hessian_diagonal if diagonal else matrix.hessian
         asked = request(inputs, named, options, wrt=wrt, of=of, cotangent=cotangent, mode=mode)
         return self._ask(question, asked)
+
+    def sparse_hessian(
+        self,
+        inputs: Mapping[str, Any] | None = None,
+        *,
+        wrt: str | Sequence[str] | None = None,
+        of: str | None = None,
+        cotangent: Any = None,
+        mode: str = "reverse",
+        options: Options | None = None,
+        **named: Any,
+    ) -> SparseHessianResult:
+        """Value and gradient of the result, and the entries of its second derivatives that may
+        differ from zero. Arguments as of `grad`; the only `mode` is "reverse".
+
+        Raises:
+            UsageError: If another mode is asked for.
+        """
+        from gradcli.questions.answers.sparse import sparse_hessian
+
+        if mode != "reverse":
+            message = f"sparse second derivatives are found in reverse mode, not {mode}"
+            raise UsageError(Diagnostic("usage", message, help="leave out the mode"))
+        asked = request(inputs, named, options, wrt=wrt, of=of, cotangent=cotangent)
+        return self._ask_sparse(sparse_hessian, asked, 2)
 
     def hvp(
         self,
@@ -832,6 +877,19 @@ class Program:
 
         def answer(_: Loaded, asked: Request) -> Result:
             found: Result = self._jit.answer(question, asked)
+            return found
+
+        return self._shown(self._limited.ask(answer, asked), asked.inputs)
+
+    def _ask_sparse(
+        self, question: Callable[[Loaded, Request], Result], asked: Request, order: int
+    ) -> Result:
+        """The answer about the entries of first or second derivatives, as `_ask` gives it."""
+        from gradcli.questions.sparse.pattern import planned
+
+        def answer(loaded: Loaded, asked: Request) -> Result:
+            about = asked.changed(question=planned(loaded, asked, order))
+            found: Result = self._jit.answer(question, about)
             return found
 
         return self._shown(self._limited.ask(answer, asked), asked.inputs)

@@ -40,13 +40,18 @@ def derivative_view(result: Derivative | Several, *, precision: int, width: int)
             columns = {"gradient": result.grad, "second derivative": result.diagonal or {}}
             found = [*_table({}, columns, precision, width), *_by(result.mode)]
         case HessianResult():
-            found = _table({}, {"gradient": result.grad}, precision, width)
+            found = gradient_table(result.grad, precision, width)
             for name, row in (result.hessian or {}).items():
                 found += [[], *_blocks(f"hessian.{visible(name)}", row, precision, width)]
             found += _by(result.mode)
         case _:
             found = _parts(result.answer, precision, width)
     return [*lines, [], *found] if found else lines
+
+
+def gradient_table(grad: Mapping[str, Value], precision: int, width: int) -> list[Line]:
+    """A row for each name, with the derivative by it."""
+    return _table({}, {"gradient": grad}, precision, width)
 
 
 def _parts(answer: Mapping[str, Any], precision: int, width: int) -> list[Line]:

@@ -199,6 +199,7 @@ class Line:
     )
     cotangent: str | None = option(metavar="VALUE", help="Weights of a result that is not scalar.")
     diagonal: bool = flag("--diagonal", help="Only the Hessian's diagonal.")
+    sparse: bool = flag("--sparse", help="Only the entries that may differ from zero.")
     mode: Literal["auto", "forward", "reverse"] = option(
         default="auto", metavar="MODE", help="auto (the cheaper), forward or reverse."
     )

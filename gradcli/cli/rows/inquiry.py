@@ -204,7 +204,8 @@ class Inquiry:
     def _asked(self, known: Collection[str]) -> dict[str, Any]:
         """The arguments of a question that the command's options give."""
         line = self._line
-        found = {name: getattr(line, name) for name in _ASKED if name in line.takes}
+        options = {name: getattr(line, name) for name in _ASKED if name in line.takes}
+        found = {name: x for name, x in options.items() if x != FIELDS[name].default}
         if "wrt" in line.takes:
             found["wrt"] = self.names
         if "tangent" in line.takes and "tangents" not in known:

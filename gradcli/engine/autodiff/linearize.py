@@ -135,7 +135,7 @@ class Linearized:
         from gradcli.engine.values.batch import single, together, units
 
         like = self.outputs[output]
-        for start, stop in self._spans(math.prod(like.shape)):
+        for start, stop in self.spans(math.prod(like.shape)):
             weights: list[Any] = [None] * len(self.outputs)
             weights[output] = single(units(like, start, stop))
             found = self.pull(weights)
@@ -154,7 +154,7 @@ class Linearized:
         """
         from gradcli.engine.values.batch import together
 
-        for start, stop in self._spans(self.directions("forward")):
+        for start, stop in self.spans(self.directions("forward")):
             pushed = zip(self.push(self._units(start, stop)), self.outputs, strict=True)
             yield start, [together(dot, stop - start, like) for dot, like in pushed]
 
@@ -211,7 +211,7 @@ class Linearized:
             start, stop = start - count, stop - count
         return parts
 
-    def _spans(self, count: int) -> Iterator[tuple[int, int]]:
+    def spans(self, count: int) -> Iterator[tuple[int, int]]:
         """Yield ranges of directions that fit into memory together. They hold one direction each if
         functions of the program would see them.
         """

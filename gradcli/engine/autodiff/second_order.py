@@ -35,6 +35,10 @@ class Slopes:
             for slope, (node, like) in zip(self._whole(), self.points.items(), strict=True)
         }
 
+    def linearized(self) -> Linearized:
+        """The gradient by each point, as a linear map near the points."""
+        return Linearized(self._whole(), self.points)
+
     def hessian(self, mode: str, progress: Progress = quiet) -> dict[Node, dict[Node, Any]]:
         """The matrix of second derivatives in blocks by two points, each of the first's shape
         followed by the second's.
@@ -43,7 +47,7 @@ class Slopes:
             mode: How the gradient, made by reverse mode, is differentiated: "forward" or "reverse".
             progress: Gets the number of finished directions, and of all.
         """
-        found = Linearized(self._whole(), self.points).jacobian(mode, progress)
+        found = self.linearized().jacobian(mode, progress)
         return dict(zip(self.points, found, strict=True))
 
     def diagonal(self, mode: str, progress: Progress = quiet) -> dict[Node, Any]:
@@ -65,7 +69,7 @@ class Slopes:
         """The matrix times a direction of points, plain data shaped as they; in reverse mode the
         matrix, which is symmetric, is multiplied from the left.
         """
-        line = Linearized(self._whole(), self.points)
+        line = self.linearized()
         if mode == "forward":
             found = dict(zip(self.points, line.push(dots), strict=True))
         else:
@@ -79,7 +83,7 @@ class Slopes:
         """The change of the gradient along a direction, as slopes that can be differentiated again.
         Arguments as of `product`.
         """
-        line = Linearized(self._whole(), self.points)
+        line = self.linearized()
         if mode == "forward":
             found = dict(zip(self.points, line.push_recorded(dots), strict=True))
         else:
@@ -96,7 +100,7 @@ class Slopes:
         """The matrix of second derivatives in blocks of columns by forward mode: arrays of shape
         (columns, elements of all points), each with the number of its first column.
         """
-        for start, block in Linearized(self._whole(), self.points).column_blocks():
+        for start, block in self.linearized().column_blocks():
             yield start, np.concatenate([part.reshape(len(part), -1) for part in block], axis=1)
 
     def _whole(self) -> list[Any]:

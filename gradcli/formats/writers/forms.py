@@ -40,6 +40,10 @@ class ValueParts(Parts):
         """The values that the question asks for, by name."""
         return self.fields()
 
+    def arrays(self) -> Mapping[str, Value]:
+        """The arrays of an `.npz` file, by name."""
+        return self.fields()
+
     def numbers(self) -> Iterable[Value]:
         """The values to write one number a line."""
         return self.found().values()
@@ -102,7 +106,7 @@ def _npy(parts: ValueParts, path: str) -> bytes:
 def _npz(parts: ValueParts, path: str) -> bytes:
     from gradcli.formats.files.arrays import npz
 
-    return npz(parts.fields())
+    return npz(parts.arrays())
 
 
 def _arrow(form: str) -> Whole:
@@ -190,6 +194,7 @@ _LISTS = ("human", "plain", "json")
 _TABLES = (*_LISTS, "ndjson", "csv", "tsv")
 _TRACES = (*_TABLES, "md")
 _RESULTS = (*_TRACES, "npy", "npz", "raw", "parquet", "arrow")
+SPARSE = (*_TRACES, "npz", "raw")
 _GRAPHS = ("tree", "dot", "mermaid", "svg", "html")
 _PICTURES = ("svg", "png", "pdf")
 
@@ -201,6 +206,7 @@ VIEWS = {
         View("recorded", ("human", "plain"), ("human", "plain"), None),
         View("kinks", _HUMAN, _HUMAN, None),
         View("derivative", _RESULTS, _HUMAN, ("derivative", "DerivativeParts")),
+        View("sparse", SPARSE, _HUMAN, ("sparse", "SparseParts")),
         View("checks", _TABLES, _HUMAN, ("checks", "ChecksParts")),
         View(
             "findings",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from time import perf_counter
 from typing import Any, TypeVar
 
@@ -40,14 +40,13 @@ from gradcli.questions.asked.limited import Limited
 from gradcli.questions.asked.loaded import Loaded
 from gradcli.questions.asked.request import Request, not_compiled
 from gradcli.questions.coded import lowerings
-from gradcli.questions.coded.given import elements, whole
+from gradcli.questions.coded.given import ENDS, elements, typed
 from gradcli.questions.coded.lowered import Lowered, Plan
 
 Code = TypeVar("Code")
 
 _ELEMENT = 32  # bytes of a number in an array, and of its text or object
 _EXACT = 2.0**53  # below which a float is one int alone
-_ENDS = {"int": 2.0**63, "bool": 2.0}
 _MOST_INLINED = 20_000  # instructions of an unrolled loop where nothing else can be code
 _NUMBERS = {"f": float, "i": int, "b": bool}  # by the kind of a dtype
 
@@ -153,18 +152,37 @@ class Compiled:
             printed.append(text)
             echo(text)
 
-        inputs, more = self.inputs(request), self._more(request)
-        if inputs is None or more is None:
+        inputs = self.inputs(request)
+        if inputs is None:
             return None
-        numbers = self.call(request, [*inputs, *more], tell)
-        return None if numbers is None else self.lowered.result(numbers, _lines(printed))
+        calls = self._calls(request, inputs, tell)
+        try:
+            return self.lowered.answer(request, calls, lambda: _lines(printed))
+        except Left:
+            return None
+
+    def _calls(
+        self, request: Request, inputs: Sequence[Any], tell: Callable[[str], None]
+    ) -> Iterator[tuple[Any, ...]]:
+        """The numbers of all calls that the answer takes; the first one prints.
+
+        Raises:
+            Left: Where the interpreter has the answer.
+        """
+        for more in self.lowered.directions(request):
+            numbers = self.call(request, [*inputs, *more], tell)
+            if numbers is None:
+                raise Left("the interpreter has the answer")
+            yield numbers
+            tell = nowhere
 
     def inputs(self, request: Request) -> list[Any] | None:
         """The numbers of the inputs and of the points that have one of their own; None if one is
         none that the program can have.
         """
         values = {name: given.value for name, given in request.inputs.items()}
-        found = self._given(values | self._drawn(request) | self.lowered.further(request))
+        values |= self._drawn(request) | self.lowered.further(request)
+        found = typed(self.lowered.inputs, values)
         return None if found is None else [*found, *self.lowered.constants]
 
     def _drawn(self, request: Request) -> dict[str, Any]:
@@ -243,7 +261,7 @@ class Compiled:
         turns = self.lowered.effort.turns(request.options.limits)
         if self.lowered.program.texts or turns is None or self._more(request) is None:
             return [None] * len(values)
-        rows = [self._given(value) for value in values]
+        rows = [typed(self.lowered.inputs, value) for value in values]
         there = [row for row in rows if row is not None]
         if not there or self._are_too_many(len(there)):
             return [None] * len(values)
@@ -359,20 +377,6 @@ class Compiled:
         """The answer that numbers and arrays are."""
         return self.lowered.result(found, ())
 
-    def _given(self, values: Mapping[str, Any]) -> list[Any] | None:
-        """The numbers of the inputs as the program has them; None if one is no such number."""
-        found: list[Any] = []
-        for name, type_, shape in self.lowered.inputs:
-            if is_array(type_):
-                dtype, _ = dtype_and_shape(type_)
-                found.append(whole(values.get(name), dtype, shape))
-                continue
-            several = elements(values.get(name), shape)
-            if several is None or not NUMBERS.issuperset(map(type, several)):
-                return None
-            found += [_typed(x, type_) for x in several]
-        return None if any(x is None for x in found) else found
-
 
 def _flat(results: Sequence[Any]) -> list[Any]:
     """The columns of the results' elements. Rows are the first axis of each result."""
@@ -390,23 +394,7 @@ def _fits(column: Any, type_: str) -> Any:
         return (column == 0) | (column == 1)
     if type_ == "float" or column.dtype.kind != "f":
         return True
-    return (column == np.floor(column)) & (np.abs(column) < _ENDS[type_])
-
-
-def _typed(value: Any, type_: str) -> Any:
-    """A number as one of a type, None if it is none."""
-    if type_ == "float":
-        return value if type(value) is float else _float(value)
-    if not float(value).is_integer() or not -_ENDS[type_] <= value < _ENDS[type_]:
-        return None
-    if type_ == "int":
-        return int(value)
-    return bool(value) if value in (0, 1) else None
-
-
-def _float(value: int) -> float | None:
-    """An int as a float, None if it is of more than 64 bits."""
-    return float(value) if -_ENDS["int"] <= value < _ENDS["int"] else None
+    return (column == np.floor(column)) & (np.abs(column) < ENDS[type_])
 
 
 def remark(seconds: float, code: backends.Code) -> Diagnostic:

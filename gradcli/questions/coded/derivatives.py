@@ -56,21 +56,21 @@ class LoweredDerivatives(Lowered):
         made = specialize(program, request.shapes, watched, wanted, asked, *how)
         self.names = _differentiated(loaded, request, made, watched, asked)
         self.draws = made.draws
-        (self._tree,) = made.outputs
+        (self.tree,) = made.outputs
         self._results = made.program.block.results
         self.width = len(self._results)
-        leaves = self._tree.items if isinstance(self._tree, Items) else (self._tree,)
+        leaves = self.tree.items if isinstance(self.tree, Items) else (self.tree,)
         if not all(isinstance(x, Leaf) and is_floating(x.type) for x in leaves):
             raise NotCompilable("the result is no float, nor a list of them that are computed")
         self._is_whole = any(is_array(type_of(x)) for x in self._results)
-        if isinstance(self._tree, Items) and self._is_whole:
+        if isinstance(self.tree, Items) and self._is_whole:
             raise NotCompilable("the result is a list of tensors")
         self._shapes = [made.arrays[n].shape if n in made.arrays else () for n in self.names]
         several = [_points(made, name) for name in self.names]
         self._counts = [*map(len, several)]
         points = [v for own in several for v in own]
         of = zip(self.names, several, strict=True)
-        self._whole = {name for name, own in of if is_array(own[0].type)}
+        self.whole = {name for name, own in of if is_array(own[0].type)}
         plain, self.constants = _with_points(made, points)
         self.inputs, self.effort = inputs_of(made), made.effort
         if any(isinstance(i, ir.DefineRule) for i in everything(program)):  # each pass calls them
@@ -78,7 +78,7 @@ class LoweredDerivatives(Lowered):
         self.points = points
         self.unused: list[str] = []
         _hold_rules(plain, points)
-        self.program = final(self.derived(plain, request), self.seeds(request))
+        self.program = self.finished(self.derived(plain, request), request)
 
     def names_of(self, loaded: Loaded, request: Request) -> tuple[Sequence[str], Sequence[str]]:
         """The watched names, and those of them that the user has named."""
@@ -90,6 +90,10 @@ class LoweredDerivatives(Lowered):
     def derived(self, program: Program, request: Request) -> Program:
         """The program with the derivatives as results, after the value and the points."""
         raise NotImplementedError
+
+    def finished(self, program: Program, request: Request) -> Program:
+        """The program in the form that becomes code."""
+        return final(program, self.seeds(request))
 
     @property
     def before(self) -> int:
@@ -113,13 +117,13 @@ class LoweredDerivatives(Lowered):
         return [
             x
             for n in names
-            for x in numbers_of(request.tangents[n], shapes[n], is_whole=n in self._whole)
+            for x in numbers_of(request.tangents[n], shapes[n], is_whole=n in self.whole)
         ]
 
     @property
     def shape(self) -> tuple[int, ...]:
         """The shape of the result; a list of numbers is a vector."""
-        if isinstance(self._tree, Items):
+        if isinstance(self.tree, Items):
             return (self.width,)
         return self.shapes[0]
 
@@ -148,7 +152,7 @@ class LoweredDerivatives(Lowered):
             return []
         if type(given) in NUMBERS and self.shape:
             given = np.full(self.shape, float(given))
-        return numbers_of(given, self.shape, is_whole=not isinstance(self._tree, Items))
+        return numbers_of(given, self.shape, is_whole=not isinstance(self.tree, Items))
 
     def pushed(
         self,
@@ -205,7 +209,7 @@ class LoweredDerivatives(Lowered):
 
     def value(self, numbers: Sequence[Any]) -> Any:
         """The value of the result."""
-        return output(self._tree, iter(numbers))
+        return output(self.tree, iter(numbers))
 
     def made(
         self,
@@ -223,7 +227,7 @@ class LoweredDerivatives(Lowered):
         """A number for each name, or an array."""
         found, at = {}, start
         for (name, shape), count in zip(self.axes(), self._counts, strict=True):
-            if name in self._whole:
+            if name in self.whole:
                 found[name] = np.array(numbers[at])
             else:
                 found[name] = shaped(numbers[at : at + count], shape)

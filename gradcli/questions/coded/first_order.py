@@ -141,7 +141,7 @@ class Jacobian(LoweredDerivatives):
             each = [found[k * self.before :][: self.width] for k in range(count)]
             parts = [*map(self.value, each)]
         else:
-            parts = [output(self._tree, iter(found[k::count])) for k in range(count)]
+            parts = [output(self.tree, iter(found[k::count])) for k in range(count)]
         return {
             name: _stacked([parts[k] for k in self.points_of([name])], shape)
             for name, shape in self.axes()

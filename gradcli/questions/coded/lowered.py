@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from gradcli.engine.compile.specialize.binding import Draw
@@ -57,9 +57,23 @@ class Lowered:
         """The inputs that belong to the request: weights and directions."""
         return []
 
+    def directions(self, request: Request) -> Iterable[list[Any]]:
+        """The inputs that belong to the request, for each call that the answer takes."""
+        return [self.more(request)]
+
     def further(self, request: Request) -> dict[str, Any]:
         """Values of inputs that are none of the program."""
         return {}
+
+    def answer(
+        self,
+        request: Request,
+        calls: Iterable[Sequence[Any]],
+        printed: Callable[[], tuple[str, ...]],
+    ) -> Any:
+        """The answer from the numbers of all calls. `printed` gives the lines printed so far."""
+        (numbers,) = calls
+        return self.result(numbers, printed())
 
     def result(self, numbers: Sequence[Any], printed: tuple[str, ...]) -> Any:
         """The answer from its numbers."""

@@ -18,6 +18,8 @@ _LOWERINGS = {
     "cheapest_hessian": ("second_order", "CheapestHessian"),
     "hessian_diagonal": ("second_order", "HessianDiagonal"),
     "hvp": ("second_order", "Hvp"),
+    "sparse_jacobian": ("sparse", "SparseJacobian"),
+    "sparse_hessian": ("sparse", "SparseHessian"),
     "propagation": ("propagation", "Propagation"),
 }
 """The file and name of each, by the name of the question's function."""

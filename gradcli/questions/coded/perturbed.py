@@ -36,7 +36,7 @@ class Values(LoweredDerivatives):
 
     def moved(self, name: str, data: Any) -> list[Any]:
         """The inputs of the code for a name with this value."""
-        return [np.array(data, np.float64)] if name in self._whole else np.ravel(data).tolist()
+        return [np.array(data, np.float64)] if name in self.whole else np.ravel(data).tolist()
 
     def weighed(self, weights: Any) -> list[Any]:
         """The inputs of the code for the weights of the result, an array."""

@@ -66,7 +66,7 @@ class Hessian(SecondOrder):
         self._seeds = [1.0 if j == k else 0.0 for own in rows for k in own for j in own]
         places = [[self.before + j for j in own] for own in rows for _ in own]
         made = adjoint(program, self.points, places).program
-        return _sure_of_zeros(program, made, self.before + len(self.points))
+        return sure_of_zeros(program, made, self.before + len(self.points))
 
     def auto(self) -> str:
         """The mode in which the gradient is differentiated if none is asked for."""
@@ -193,7 +193,7 @@ class Hvp(SecondOrder):
             raise NotCompilable(REASON)
         places = [self.before + k for k in along]
         made = adjoint(program, self.points, [places]).program
-        return _sure_of_zeros(program, made, self.before + len(self.points))
+        return sure_of_zeros(program, made, self.before + len(self.points))
 
     def seeds(self, request: Request) -> Sequence[float | None]:
         return [*self._weights, *[None] * len(self.points_of(self._along))]
@@ -217,7 +217,7 @@ def _divided(shapes: Sequence[Shape], parts: Sequence[Sequence[Any]]) -> list[Se
     return [[next(left) for _ in part] for part in parts]
 
 
-def _sure_of_zeros(program: Program, made: Program, start: int) -> Program:
+def sure_of_zeros(program: Program, made: Program, start: int) -> Program:
     """The second derivatives of a program by reverse mode, from a result on: where it puts numbers
     together, zeros that come to the others are not there to be added.
     """

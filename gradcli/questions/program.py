@@ -885,7 +885,7 @@ class Program:
         self, question: Callable[[Loaded, Request], Result], asked: Request, order: int
     ) -> Result:
         """The answer about the entries of first or second derivatives, as `_ask` gives it."""
-        from gradcli.questions.sparse.pattern import planned
+        from gradcli.questions.coded.sparse_pattern import planned
 
         def answer(loaded: Loaded, asked: Request) -> Result:
             about = asked.changed(question=planned(loaded, asked, order))

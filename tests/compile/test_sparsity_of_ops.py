@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+
 from gradcli.engine.compile.sparsity.local import Use
 from gradcli.engine.compile.sparsity.sets import Array
 from gradcli.engine.ops.catalog import ops
@@ -31,6 +32,10 @@ def is_float(a):
 
 def zeros(a):
     return 0.0 if type(a) is float else np.zeros(shape_of(a), dtype_of(a))
+
+
+def zeros_like(outs):
+    return tuple(map(zeros, outs)) if type(outs) is tuple else zeros(outs)
 
 
 def entries(op, args, params, k, outs):
@@ -67,7 +72,8 @@ def test_the_pattern_of_an_op_covers_its_jacobian(name):
             outs = op.evaluate(args, params)
         results = outs if type(outs) is tuple else (outs,)
         like = [zeros(a) if is_float(a) else a for a in args]
-        use = Use(op, like, [not is_float(a) for a in args], params, [zeros(o) for o in results])
+        known = [not is_float(a) for a in args]
+        use = Use(op, like, known, params, zeros_like(outs))
         for k, a in enumerate(args):
             if not is_float(a):
                 continue

@@ -77,6 +77,9 @@ class Derivatives(Group):
             gives None if it cannot do these arguments.
         chooses: an argument with a zero partial has no part in the result, as the smaller of two in
             their maximum: nothing passes there, even if the cotangent is inf.
+        meets: for each argument of an op that is not element-wise, the dimensions along which its
+            elements meet in one of the result, counted from the last; others only stand side by
+            side. Without it, and without a parameter `dim` that names them, all elements meet.
         flat: constant between jumps, so that the derivative is zero, or the position of something;
             true if all partials are zero.
         ties: not element-wise, and the derivative is a choice if elements of the argument are equal
@@ -98,6 +101,7 @@ class Derivatives(Group):
     jvp: tuple[Function | None, ...] | None = None
     batch: Function | None = None
     chooses: bool = False
+    meets: tuple[tuple[int, ...], ...] = ()
     flat: bool = False
     ties: bool = False
     triangle: bool | str = False

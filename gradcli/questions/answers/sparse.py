@@ -12,12 +12,12 @@ from gradcli.engine.tape.graph import Node
 from gradcli.engine.values.batch import Batch, single, together
 from gradcli.engine.values.data import Data, np
 from gradcli.questions.answers import matrix
+from gradcli.questions.answers.full_matrix import full_hessian, full_jacobian
 from gradcli.questions.asked.linearized import LinearizedRun, linearize
 from gradcli.questions.asked.loaded import Loaded
 from gradcli.questions.asked.request import Request
+from gradcli.questions.asked.sparse_plan import Group, Plan
 from gradcli.questions.remarks.warnings import second_warnings, warnings
-from gradcli.questions.sparse.full import full_hessian, full_jacobian
-from gradcli.questions.sparse.plan import Group, Plan
 from gradcli.results import SparseHessianResult, SparseJacobianResult
 
 Product = Callable[[Data], Data]

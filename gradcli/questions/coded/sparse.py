@@ -13,10 +13,10 @@ from gradcli.engine.compile.typed import NotCompilable, Program, is_array
 from gradcli.engine.compile.walk import values
 from gradcli.engine.values.data import Data, np
 from gradcli.questions.asked.request import Request
+from gradcli.questions.asked.sparse_plan import Asked, Plan
 from gradcli.questions.coded.derivatives import LoweredDerivatives
 from gradcli.questions.coded.second_order import SecondOrder, sure_of_zeros
 from gradcli.questions.coded.seeds import numbers_of
-from gradcli.questions.sparse.plan import Plan
 from gradcli.results import SparseHessianResult, SparseJacobianResult
 
 
@@ -26,7 +26,7 @@ class Products(LoweredDerivatives):
     def directions(self, request: Request) -> Iterator[list[Any]]:
         """The inputs of the request for each call: a sum of directions for each group."""
         groups = _plan(request).groups
-        for color in range(max((group.count for group in groups), default=0)):
+        for color in range(max((1, *(group.count for group in groups)))):
             yield [
                 x for k, g in enumerate(groups) for x in self.along(k, g.seeds(color, color + 1)[0])
             ]
@@ -45,14 +45,14 @@ class Products(LoweredDerivatives):
         calls: Iterable[Sequence[Any]],
         printed: Callable[[], tuple[str, ...]],
     ) -> Any:
-        plan, first = _plan(request), None
+        plan = _plan(request)
+        first: Sequence[Any] = ()
         values = np.zeros(len(plan.pattern.rows))
         for color, numbers in enumerate(calls):
             first = first or numbers
             for group, product in zip(plan.groups, self.products(numbers), strict=True):
                 if color < group.count:
                     group.put(product[None], color, values)
-        assert first is not None, "a plan has products"
         return self.of_entries(first, plan, values, printed())
 
     def of_entries(
@@ -111,6 +111,7 @@ class SparseHessian(Products, SecondOrder):
     """The products of the matrix of second derivatives with a direction of each name's rows."""
 
     def again(self, program: Program, request: Request) -> Program:
+        _plan(request)
         moving = Flow(program).moving(self.points)
         are_together = any(v in moving and is_array(v.type) for v in values(program))
         if not are_together and is_read_again(program, self.points):
@@ -151,8 +152,8 @@ def _plan(request: Request) -> Plan:
     Raises:
         NotCompilable: If it has none.
     """
-    plan = request.question.plan
-    if plan is None or not plan.products:
-        raise NotCompilable("no product is asked for")
-    assert isinstance(plan, Plan), "made for it"
-    return plan
+    asked = request.question
+    assert isinstance(asked, Asked), "made for it"
+    if asked.plan is None:
+        raise NotCompilable(asked.reason)
+    return asked.plan

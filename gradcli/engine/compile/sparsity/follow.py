@@ -136,7 +136,7 @@ class _Follower:
         op = ops[i.op]
         if not any(type(a) in _SETS for a in args):
             found = op.evaluate(args, dict(i.params))
-            return found if len(targets) > 1 else (found,)
+            return found if type(found) is tuple else (found,)
         if not op.differentiable:
             return [self.unknown(t) for t in targets]
         if len(targets) == 1 and targets[0].type == "float" and op.elementwise:
@@ -149,7 +149,8 @@ class _Follower:
     def _number(self, op: Any, args: Sequence[Any]) -> Number:
         """The set of an op's value on numbers."""
         bits = 0
-        for a, rule in zip(args, op.derivatives.partials, strict=False):
+        rules = op.derivatives.partials or op.derivatives.vjp
+        for a, rule in zip(args, rules, strict=False):
             if rule is not None and rule != 0.0 and type(a) in _SETS:
                 bits |= a.bits
         return Number(bits)
@@ -178,8 +179,9 @@ class _Follower:
             return kept[1]
         pairs = zip(args, known, i.args, strict=True)
         like = [a if is_known else _zeros(type_of(x)) for a, is_known, x in pairs]
-        outs = [_zeros(v.type) for v in defined(i)]
-        use = Use(op, like, known, dict(i.params), outs)
+        outs = tuple([_zeros(v.type) for v in defined(i)])
+        out = outs if isinstance(i, DoSeveral) else outs[0]
+        use = Use(op, like, known, dict(i.params), out)
         old = None if kept is None or not all(map(_is_like, given, kept[0])) else kept[1]
         if old is not None and old.kind == "moved":
             return use.elsewhere(k, t, old)

@@ -3,8 +3,9 @@
 All of it follows from the op's entry. An op that works on each element by itself says so. The rule
 of a linear op reads no value, so that it can be tried: if each element of the result comes from one
 element of the argument, or each element of the argument goes to one of the result, numbers in their
-places show which. An op with the parameter `dim` works on each slice along it by itself. Any other
-op is dense: each element of its result depends on all of the argument.
+places show which. Of any other op the elements meet along the dimensions that its entry or its
+parameter `dim` names. Without these it is dense: each element of its result depends on all of the
+argument.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ class Use:
             those that are left out.
         known: Which arguments are known.
         params: The parameters.
-        outs: Zeros of the shapes and dtypes of its results.
+        out: Zeros of the shape and dtype of its result; a tuple for several results.
     """
 
     def __init__(
@@ -75,9 +76,10 @@ class Use:
         args: Sequence[Any],
         known: Sequence[bool],
         params: Mapping[str, Any],
-        outs: Sequence[Any],
+        out: Any,
     ) -> None:
-        self.op, self.args, self.known, self.params, self.outs = op, args, known, params, outs
+        self.op, self.args, self.known, self.params, self.out = op, args, known, params, out
+        self.outs = out if type(out) is tuple else (out,)
 
     def passage(self, k: int, t: int = 0) -> Passage | None:
         """How sets pass from argument number `k` to result number `t`; None if they do not."""
@@ -93,7 +95,8 @@ class Use:
             return found if found.has_any else None
         if math.prod(size) == math.prod(out) == 1:
             return _SAME
-        return self._along(size, out) or _dense(size, out)
+        along = self._meeting(k, len(size))
+        return (None if along is None else _along(along, size, out)) or _dense(size, out)
 
     def _is_linear(self, k: int) -> bool:
         """True if the rule of an argument reads nothing but ints and bools that are known."""
@@ -121,7 +124,7 @@ class Use:
     def _tried(self, k: int, t: int) -> Passage | None:
         """The passage of a linear op that moves elements, or adds them up."""
         size, out = math.prod(shape_of(self.args[k])), math.prod(shape_of(self.outs[t]))
-        if out <= size or len(self.outs) > 1:
+        if out <= size or type(self.out) is tuple:
             return self._out_of(k, t, size) or self._into(k, out)
         return self._into(k, out) or self._out_of(k, t, size)
 
@@ -135,7 +138,7 @@ class Use:
 
     def _into(self, k: int, out: int) -> Passage | None:
         """The passage if each element of the argument goes to at most one of a single result."""
-        if len(self.outs) > 1:
+        if type(self.out) is tuple:
             return None
         found = _sources(lambda g: self._pulled(k, g), out)
         if found is None:
@@ -147,36 +150,43 @@ class Use:
         """The result's tangent for a tangent of one argument."""
         dots: list[Any] = [None] * len(self.args)
         dots[k] = _like(self.args[k], x)
-        out = self.outs[0] if len(self.outs) == 1 else tuple(self.outs)
-        found = self.op.push(dots, out, self.args, self.params)
-        return _flat(found[t] if len(self.outs) > 1 else found, self.outs[t])
+        found = self.op.push(dots, self.out, self.args, self.params)
+        return _flat(found[t] if type(found) is tuple else found, self.outs[t])
 
     def _pulled(self, k: int, g: Data) -> Data:
         """The cotangent of one argument for a cotangent of the result."""
         wanted = [j == k for j in range(len(self.args))]
-        out = self.outs[0]
         read = () if self.op.variadic else self.op.tape.reads[k]
         pairs = zip_longest(self.args, read[: len(self.args)], fillvalue=False)
         args = [a if a is None or is_read else like_of(a) for a, is_read in pairs]
-        found = self.op.pull(_like(out, g), out, args, self.params, wanted)[k]
+        found = self.op.pull(_like(self.out, g), self.out, args, self.params, wanted)[k]
         return _flat(found, self.args[k])
 
-    def _along(self, size: Sequence[int], out: Sequence[int]) -> Passage | None:
-        """The passage of an op that works on each slice along its parameter `dim` by itself."""
+    def _meeting(self, k: int, ndim: int) -> tuple[int, ...] | None:
+        """The dimensions of an argument along which its elements meet; None if all may."""
+        meets = self.op.derivatives.meets
+        if meets:
+            return tuple([d % ndim for d in meets[k] if d >= -ndim]) or (0,)
         if "dim" not in self.op.params or len(self.args) != 1:
             return None
-        dim = self.params.get("dim", self.op.defaults.get("dim"))
-        along = axes(dim, len(size))
-        slices = tuple(1 if d in along else n for d, n in enumerate(size))
-        groups = np.arange(math.prod(slices)).reshape(slices)
-        into = np.broadcast_to(groups, size).ravel()
-        if len(out) != len(size):
-            groups = groups.reshape(tuple(n for d, n in enumerate(size) if d not in along))
+        return axes(self.params.get("dim", self.op.defaults.get("dim")), ndim)
+
+
+def _along(along: Sequence[int], size: Sequence[int], out: Sequence[int]) -> Passage | None:
+    """The passage if elements meet along some dimensions, which the result may lack; None if it has
+    another shape.
+    """
+    slices = tuple(1 if d in along else n for d, n in enumerate(size))
+    groups = np.arange(math.prod(slices)).reshape(slices)
+    into = np.broadcast_to(groups, size).ravel()
+    others = tuple(n for d, n in enumerate(size) if d not in along)
+    for shape in (slices, others):
         try:
-            places = np.broadcast_to(groups, out).ravel()
+            places = np.broadcast_to(groups.reshape(shape), out).ravel()
         except ValueError:
-            return None
+            continue
         return Passage(into, groups.size, places, "")
+    return None
 
 
 def _broadcast(size: Sequence[int], out: Sequence[int]) -> Passage:

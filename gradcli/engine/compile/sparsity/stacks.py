@@ -8,7 +8,7 @@ number nobody knows leave one frame without an end.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from itertools import zip_longest
 from typing import Any, TypeAlias
 
@@ -102,10 +102,11 @@ class Stacks:
             then.hold_done(stack, taken)
             orelse.hold_done(stack, taken)
             self.drop(stack, taken)
-            both = zip_longest(then.pushed(stack), orelse.pushed(stack))
-            values = [_joined(a, b, joined) for a, b in both]
+            (mine, is_endless), (others, are_endless) = then.pushed(stack), orelse.pushed(stack)
+            values = [_joined(a, b, joined) for a, b in zip_longest(mine, others)]
             if values:
-                self._own[stack].append(_Frame(values[::-1], _JOINED))
+                kind = _ENDLESS if is_endless or are_endless else _JOINED
+                self._own[stack].append(_Frame(values[::-1], kind))
 
 
 class Side(Stacks):
@@ -161,25 +162,26 @@ class Side(Stacks):
 
     def hold_done(self, stack: int, taken: int) -> None:
         """Refuse a side that has not come to the end of so many frames below. It may have left
-        values of a joined frame to the other side.
+        values to the other side that only this has pushed.
         """
         left = taken - self.taken[stack]
         if left == 0 and not self._inside[stack]:
             return
         frame = self._below.frame(stack, self.taken[stack])
-        if left != 1 or frame is None or frame.kind != _JOINED:
+        if left != 1 or frame is None or frame.kind == _PUSHED:
             raise Unfollowed
 
-    def pushed(self, stack: int) -> Iterator[Values]:
-        """The values that it has pushed, the last first.
+    def pushed(self, stack: int) -> tuple[list[Values], bool]:
+        """The values that it has pushed, the last first, and True if any number of times.
 
         Raises:
-            Unfollowed: If nobody knows how many.
+            Unfollowed: If there are others beside those.
         """
-        for frame in reversed(self._own[stack]):
-            if frame.kind == _ENDLESS:
-                raise Unfollowed
-            yield from reversed(frame.pushed)
+        own = self._own[stack]
+        endless = any(frame.kind == _ENDLESS for frame in own)
+        if endless and len(own) > 1:
+            raise Unfollowed
+        return [values for frame in reversed(own) for values in reversed(frame.pushed)], endless
 
 
 def _joined(a: Values | None, b: Values | None, joined: Joined) -> Values:

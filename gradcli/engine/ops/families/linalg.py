@@ -131,6 +131,7 @@ def _each_matrix(x: Data, unit: int, ranks: int) -> Data:
 matmul: Op = op(
     "matmul",
     args=("input", "other"),
+    meets=((-1,), (-2,)),
     doc="Matrix product a @ b: of vectors the inner product, of tensors the product of the "
     "matrices in the last two dimensions, with the others broadcast.",
     source=_SOURCE,

@@ -76,6 +76,7 @@ def _frechet(a: Any, e: Any) -> Any:
 
 matrix_exp: Op = op(
     "matrix_exp",
+    meets=((-2, -1),),
     aliases=("linalg_matrix_exp",),
     args=("A",),
     doc="Exponential of each square matrix, the sum of A^k / k!; differentiable at every order.",

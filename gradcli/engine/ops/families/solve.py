@@ -52,6 +52,7 @@ def _cofactors(a: Any) -> Any:
 
 det: Op = op(
     "det",
+    meets=((-2, -1),),
     guards=("input", "out"),
     doc="Determinant of each square matrix. Its gradient is the matrix of cofactors, right for a "
     "singular matrix too (PyTorch's is not); beyond 5 rows derivatives of second and higher order "
@@ -149,6 +150,7 @@ def _inv(x: Data) -> Data:
 
 inv: Op = op(
     "inv",
+    meets=((-2, -1),),
     aliases=("inverse", "linalg_inv"),
     layout=in_columns,
     args=("A",),
@@ -351,6 +353,7 @@ def _pinv_vjp(g: Any, p: Any, a: Any) -> Any:
 
 pinv: Op = op(
     "pinv",
+    meets=((-2, -1),),
     aliases=("linalg_pinv", "pinverse"),
     args=("A",),
     params={"rcond": None, "hermitian": False, **_LIMIT},

@@ -74,6 +74,7 @@ def _cholesky_jvp(dot: Any, low: Any) -> Any:
 lower_root: Op = op(
     "lower_root",
     args=("A",),
+    meets=((-2, -1),),
     doc="Lower triangular L with L L^T = A.",
     source="Murray 2016, Differentiation of the Cholesky decomposition",
     array=_cholesky_array,
@@ -153,6 +154,7 @@ def _eigh_jvp(dot: Any, out: Any) -> Any:
 symmetric_eigen: Op = op(
     "symmetric_eigen",
     args=("A",),
+    meets=((-2, -1),),
     params={"upper": False},
     doc="Eigenvalues and eigenvectors of a symmetric matrix.",
     source=f"{GILES}, 3.1",
@@ -235,6 +237,7 @@ def _svd_jvp(dot: Any, out: Any) -> Any:
 
 reduced_svd: Op = op(
     "reduced_svd",
+    meets=((-2, -1),),
     doc="Singular vectors and values: U, S, V.",
     source=f"{GILES}, 3.2",
     array=_svd_array,
@@ -305,6 +308,7 @@ def _qr_jvp(dot: Any, out: Any) -> Any:
 tall_qr: Op = op(
     "tall_qr",
     args=("A",),
+    meets=((-2, -1),),
     doc="Q and R of a matrix with at least as many rows as columns.",
     source="Walter, Lehmann and Lamour 2012, On evaluating higher-order derivatives of the QR "
     "decomposition",
@@ -428,6 +432,7 @@ def _lu_jvp(dot: Any, lu: Any) -> Any:
 eliminate: Op = op(
     "eliminate",
     args=("A",),
+    meets=((-2, -1),),
     doc="Packed LU without exchange of rows.",
     source=GILES,
     array=_eliminated,

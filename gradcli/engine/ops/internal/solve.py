@@ -47,6 +47,7 @@ def _cofactors_vjp(g: Any, a: Any) -> Any:
 
 cofactors: Op = op(
     "cofactors",
+    meets=((-2, -1),),
     doc="Matrix of cofactors; its own derivative needs an invertible matrix.",
     source=f"{GILES}, 2.2.4",
     array=_cofactors_large,
@@ -75,6 +76,7 @@ def _inverse_or_nan(x: Data) -> Data:
 inverse_or_nan: Op = op(
     "inverse_or_nan",
     args=("A",),
+    meets=((-2, -1),),
     doc="Inverse of each square matrix, nan of one that has none.",
     source=f"{GILES}, 2.2.3",
     array=_inverse_or_nan,
@@ -92,6 +94,7 @@ def _log_slope(a: Any) -> Any:
 
 log_abs_det: Op = op(
     "log_abs_det",
+    meets=((-2, -1),),
     doc="Logarithm of the size of the determinant.",
     source=f"{GILES}, 2.2.4",
     array=_log_size,
@@ -145,6 +148,7 @@ def _solve_array(a: Data, b: Data) -> Data:
 solve_columns: Op = op(
     "solve_columns",
     args=("A", "B"),
+    meets=((-2, -1), (-2,)),
     doc="Matrix X with A X = B.",
     source=f"{GILES}, 2.3.1",
     array=_solve_array,
@@ -187,6 +191,7 @@ def _substitute_slope(g: Any, out: Any, a: Any, upper: bool) -> Any:
 substitute: Op = op(
     "substitute",
     args=("A", "B"),
+    meets=((-2, -1), (-2,)),
     params={"upper": REQUIRED},
     doc="Solution of a triangular system of equations by substitution; the other triangle of A is "
     "not read.",

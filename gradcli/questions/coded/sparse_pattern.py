@@ -13,11 +13,11 @@ from gradcli.engine.compile.typed import NotCompilable, Program, is_array
 from gradcli.engine.values.data import Quiet, np
 from gradcli.questions.asked.loaded import Loaded
 from gradcli.questions.asked.request import Request
+from gradcli.questions.asked.sparse_plan import Asked, Pattern, hessian_plan, jacobian_plan
 from gradcli.questions.coded.compiled import coded
 from gradcli.questions.coded.derivatives import LoweredDerivatives
 from gradcli.questions.coded.given import typed
 from gradcli.questions.coded.second_order import SecondOrder
-from gradcli.questions.sparse.plan import Asked, Pattern, hessian_plan, jacobian_plan
 
 
 class _First(LoweredDerivatives):

@@ -1,1 +1,0 @@
-"""Sparse matrices of derivatives: where their entries are, and the products that show them."""

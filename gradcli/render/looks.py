@@ -168,7 +168,7 @@ LOOKS: dict[tuple[str, str], Callable[[Any, Look], Drawn]] = {
     ("recorded", "plain"): _tree,
     ("kinks", "human"): _view("kinks", "kinks_view", "width"),
     ("derivative", "human"): _view("derivatives", "derivative_view", "precision", "width"),
-    ("sparse", "human"): _view("sparse", "sparse_view", "precision", "width"),
+    ("sparse", "human"): _view("derivatives", "sparse_view", "precision", "width"),
     ("checks", "human"): _view("checks", "checks_view", "precision", "width", "verbose"),
     ("findings", "human"): _findings,
     ("findings", "plain"): _findings,

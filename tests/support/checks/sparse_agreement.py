@@ -43,7 +43,7 @@ def faults(program, question, given, compile="never", **asked):
     options = Options(compile=compile)
     sparse = getattr(program, f"sparse_{question}")(given, options=options, **asked)
     asked["mode"] = sparse.mode
-    full = getattr(program, question)(given, options=Options(compile="never"), **asked)
+    full = getattr(program, question)(given, options=options, **asked)
     found = {name: fault(block, expected) for name, block, expected in pairs(sparse, full)}
     said = {name: what for name, what in found.items() if what is not None}
     codes = [[w.code for w in each.warnings] for each in (sparse, full)]

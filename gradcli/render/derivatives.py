@@ -1,5 +1,5 @@
-"""The output of derivatives for people: the result's value, then its derivatives. Of a sparse matrix
-these are the number of its entries and the first of them.
+"""The output of derivatives for people: the result's value, then its derivatives; of a sparse
+matrix the number of its entries and the first of them.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def sparse_view(
     lines = named_value(result.output, result.value, precision, width)
     if isinstance(result, SparseHessianResult):
         lines += [[], *_gradient_table(result.grad, precision, width)]
-    for name, block in _blocks(result):
+    for name, block in _sparse_blocks(result):
         lines += [[], [(name, "name"), (f": {_summary(block)}", "")]]
         lines += _entries(block, precision, width)
     said = "product" if result.products == 1 else "products"
@@ -131,7 +131,7 @@ def sparse_view(
     return lines
 
 
-def _blocks(result: SparseJacobianResult | SparseHessianResult) -> Iterator[tuple[str, Coo]]:
+def _sparse_blocks(result: SparseJacobianResult | SparseHessianResult) -> Iterator[tuple[str, Coo]]:
     if isinstance(result, SparseHessianResult):
         for name, row in result.hessian.items():
             for other, block in row.items():

@@ -10,6 +10,7 @@ from support.checks.sparse_agreement import dense, faults
 from support.programs.generated_programs import Writer
 
 from gradcli import GradError, load
+from gradcli.engine.compile import backends
 from gradcli.errors import ProgramError
 from gradcli.program import Options
 
@@ -115,6 +116,13 @@ SECOND = {
     "blocks": ("logsumexp(reshape(x[:6], 2, 3), 1).sum()", {"x": X[:6]}, [18], 3, ()),
     "an arrow": ("sum(x[1:] ** 2 * x[0])", {"x": X}, [18], 7, ()),
     "pentadiagonal": ("sum((x[2:] - 2 * x[1:-1] + x[:-2]) ** 4)", {"x": LONG}, [444], 5, ()),
+    "a number beside a tensor": (
+        "param x = [0.5, -1.0, 2.0]\nparam c = -3.0\n(x ** 3 / c).sum() * x.sum()",
+        {},
+        [9, 3, 3, 1],
+        4,
+        (),
+    ),
     "linear": ("sum(x)", {"x": X}, [0], 0, ()),
     "numbers": (
         "a * b + c ** 3",
@@ -228,6 +236,14 @@ def test_few_elements(text, count):
     said, found = faults(load(f"sum({text})"), "hessian", {"x": X[:count]})
     assert not said
     assert found.hessian["x"]["x"].shape == (count, count)
+
+
+def test_without_machine_code_the_entries_are_the_same(monkeypatch):
+    monkeypatch.setattr(backends, "has_machine_code", lambda: False)
+    for name in ("a number beside a tensor", "local terms in a loop", "broadcast"):
+        text, given, *_ = SECOND[name]
+        said, _ = faults(load(text), "hessian", given, "always")
+        assert not said
 
 
 def test_what_is_printed_is_printed_once():

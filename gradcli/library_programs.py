@@ -123,4 +123,6 @@ def _written(value: object) -> str:
         return f"[{''.join(f'{_written(v)},' + chr(10) for v in value)}]"
     if isinstance(value, dict):
         return f"{{{', '.join(f'{k!r}: {_written(v)}' for k, v in value.items())}}}"
+    if isinstance(value, frozenset):
+        return f"frozenset({sorted(value)!r})"  # whose own order differs from run to run
     return "..." if value is ... else repr(value)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from gradcli.ir.signature import Signatures
 
 _CHOICES = ("and", "or", "chain", "if")
-_ARITHMETIC = ("+", "-", "*", "/", "//", "%", "**", "@", "&", "|", "^")
+_ARITHMETIC = ("+", "-", "*", "/", "//", "%", "**", "@", "&", "|", "^", "<<", ">>")
 _TESTS = ("<", "<=", ">", ">=", "==", "!=", "is", "is not", "in", "not in")
 _SIGNS = {1: ("+", "-", "~", "not"), 2: (*_ARITHMETIC, *_TESTS, "[]", "+[]", "*[]")}
 """The operators by how many operands they have."""

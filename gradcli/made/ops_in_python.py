@@ -7,4 +7,5 @@ IN_PYTHON = {
     'i1',
     'i1e',
     'ndtri',
+    'nextafter',
 }

@@ -302,8 +302,6 @@ BAD = [
     ("a <> b", "unsupported", 1, 3, "`<>` is not part of the language", "write `a != b`"),
     ("x === y", "unsupported", 1, 3, "`===` is not part of the language", "write `x == y`"),
     ("x =< 3", "unsupported", 1, 3, "`=<` is not part of the language", "write `x <= 3`"),
-    ("x << 2", "unsupported", 1, 3, "`<<` is not part of the language", None),
-    ("x >> 2", "unsupported", 1, 3, "`>>` is not part of the language", None),
     (
         "(y := 3)",
         "unsupported",

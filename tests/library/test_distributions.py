@@ -7,10 +7,27 @@ from gradcli.program import load
 
 GOOD = {
     "Bernoulli": ("0.5", ["1.5", "-0.1", "nan"], ["0.5", "2.0", "-1.0", "nan"], "1.0"),
+    "Beta": ("2.0, 3.0", ["0.0, 1.0", "1.0, -1.0", "nan, 1.0"], ["1.5", "-0.5", "nan"], "0.5"),
     "Categorical": ("[0.2, 0.8]", ["[0.5, -0.5]", "[nan, 1.0]"], ["2", "-1", "0.5"], "1"),
+    "Chi2": ("torch.tensor(3.0)", ["0.0", "-1.0", "nan"], ["-1.0", "nan"], "1.0"),
+    "Dirichlet": (
+        "torch.tensor([1.0, 2.0])",
+        ["torch.tensor([1.0, 0.0])", "torch.tensor([nan, 1.0])"],
+        ["[0.5, 0.6]", "[1.5, -0.5]", "[nan, 1.0]"],
+        "[0.25, 0.75]",
+    ),
     "Exponential": ("2.0", ["0.0", "-1.0", "nan"], ["-1.0", "nan"], "1.0"),
+    "Gamma": ("2.0, 3.0", ["0.0, 1.0", "1.0, -1.0", "nan, 1.0"], ["-1.0", "nan"], "1.0"),
     "Laplace": ("0.0, 1.0", ["0.0, 0.0", "0.0, -1.0", "nan, 1.0", "0.0, nan"], ["nan"], "1.0"),
+    "MultivariateNormal": (
+        "torch.zeros(2), torch.eye(2)",
+        ["torch.zeros(2), scale_tril=-torch.eye(2)", "torch.zeros(2), scale_tril=torch.ones(2, 2)"],
+        ["[nan, 1.0]"],
+        "[0.5, 1.0]",
+    ),
     "Normal": ("0.0, 1.0", ["0.0, 0.0", "0.0, -1.0", "nan, 1.0", "0.0, nan"], ["nan"], "1.0"),
+    "Poisson": ("2.0", ["-1.0", "nan"], ["-1.0", "0.5", "nan"], "1.0"),
+    "StudentT": ("3.0", ["0.0", "-1.0", "2.0, nan", "2.0, 0.0, 0.0"], ["nan"], "1.0"),
     "Uniform": ("0.0, 1.0", ["1.0, 0.0", "1.0, 1.0", "nan, 1.0"], ["1.5", "-0.5", "nan"], "0.5"),
 }
 """Parameters, some that are refused, values that are refused, and one inside of the range."""
@@ -59,7 +76,10 @@ def test_values_outside_of_the_support_are_refused(name):
     assert _asked(f"{name}({good}).log_prob('a')") == "ValueError"
 
 
-@pytest.mark.parametrize("name", sorted(GOOD.keys() - {"Categorical"}))  # of whole numbers
+OF_WHOLE_NUMBERS_OR_VECTORS = {"Categorical", "Dirichlet", "MultivariateNormal"}
+
+
+@pytest.mark.parametrize("name", sorted(GOOD.keys() - OF_WHOLE_NUMBERS_OR_VECTORS))
 def test_the_check_does_not_change_the_gradient(name):
     good, _, _, inside = GOOD[name]
     checked = load(f"import torch\ntorch.distributions.{name}({good}).log_prob(x)")

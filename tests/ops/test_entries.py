@@ -291,6 +291,7 @@ def test_numbers_and_arrays_give_the_same(entry):
 
 
 NOT_ON_FLOATS = {"inner_product", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not"}
+NOT_ON_FLOATS |= {"bitwise_left_shift", "bitwise_right_shift", "gcd", "lcm"}
 NOT_ON_FLOATS |= {"threshold"}  # it must be given two parameters
 NOT_ON_FLOATS |= {"math_floor", "math_ceil", "math_trunc"}  # ints have 64 bits
 

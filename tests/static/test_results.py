@@ -22,6 +22,7 @@ from gradcli.errors import GradError
 KINDS = ("float64", "float32", "int64", "bool")
 INTERNAL = {"view_update", "zeros_of"}  # they take functions or shapes, not values
 HANGING = {
+    "bincount",
     "unique",
     "nonzero",
     "argwhere",

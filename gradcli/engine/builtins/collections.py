@@ -15,6 +15,7 @@ from gradcli.engine.ops.tracing import Tracing
 from gradcli.engine.run.code.functions import called
 from gradcli.engine.run.language.ordering import extreme, ordered
 from gradcli.engine.tape.tensor import Tensor, truth
+from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import NUMBERS
 from gradcli.engine.values.objects import Object
 from gradcli.engine.values.sizes import describe
@@ -344,96 +345,6 @@ any_: Op = _of_truths(reduce.any_, stop=True)
 all_: Op = _of_truths(reduce.all_, stop=False)
 
 
-# what a value is --------------------------------------------------------------------------------
-
-callable_: Op = python_host(
-    "callable",
-    lambda session, value: callable(value),
-    args=("value",),
-    infer=lambda known, value: known.number("bool"),
-    doc="True if a value can be called.",
-)
-
-
-def _hash(session: Any, value: Any) -> int:
-    from gradcli.engine.run.language.containers import hashed
-
-    return hash(hashed(value))
-
-
-hash_: Op = python_host(
-    "hash",
-    _hash,
-    args=("value",),
-    infer=lambda known, value: known.number("int64"),
-    pure=False,
-    doc="The number by which dictionaries and sets find a value: the same of equal values.",
-)
-
-
-def _attribute(session: Any, value: Any, name: Any) -> tuple[bool, Any]:
-    """True if a value has an attribute, and the attribute."""
-    from gradcli.engine.run.language import attributes
-    from gradcli.engine.run.session import exceptions
-    from gradcli.errors import RunError
-
-    attributes.check_name(name)
-    try:
-        return True, attributes.get(session, value, name)
-    except RunError as error:
-        if error.diagnostics[0].code != "unknown-attribute":
-            raise
-        return False, None
-    except exceptions.named("AttributeError"):  # of the program's own `__getattr__`
-        return False, None
-
-
-def _has(session: Any, value: Any, name: Any) -> bool:
-    from gradcli.engine.builtins.python import names_in
-
-    return _attribute(session, value, name)[0] or name in names_in(value)
-
-
-hasattr_: Op = python_host(
-    "hasattr",
-    _has,
-    args=("value", "name"),
-    infer=lambda known, value, name: known.number("bool"),
-    doc="True if a value has an attribute or method of that name.",
-    pure=False,
-    sees=True,
-)
-
-
-def _get(session: Any, value: Any, name: Any, *default: Any) -> Any:
-    found, attribute = _attribute(session, value, name)
-    if not found and not default:
-        raise run_error("unknown-attribute", f"{describe(value)} has no `{name}`")
-    return attribute if found else default[0]
-
-
-getattr_: Op = python_host(
-    "getattr",
-    _get,
-    args=("*values",),
-    keeps=True,
-    pure=False,
-    doc="The attribute of a value by its name, or else the third argument if there is one.",
-    sees=True,
-)
-
-
-vars_: Op = python_host(
-    "vars",
-    lambda session, value: _get(session, value, "__dict__"),
-    args=("value",),
-    keeps=True,
-    pure=False,
-    doc="The dictionary of the attributes of an object.",
-    sees=True,
-)
-
-
 # numbers and text -------------------------------------------------------------------------------
 
 
@@ -500,3 +411,31 @@ ord_: Op = python_host(
     infer=lambda known, character: known.number("int64"),
     doc="The number of a character.",
 )
+
+
+def _in_base(prefix: str, base: str) -> Any:
+    """The function that writes ints in a base."""
+
+    def written(session: Any, number: Any) -> str:
+        data = data_of(number) if isinstance(number, Tensor) else number
+        if type(data) not in (int, bool):
+            message = f"an int is needed, got {describe(number)}"
+            raise run_error("wrong-type", message, raises=TypeError)
+        return f"{'-' if data < 0 else ''}{prefix}{abs(data):{base}}"
+
+    return written
+
+
+def _digits(name: str, base: str, doc: str) -> Op:
+    return python_host(
+        name,
+        _in_base(f"0{base}", base),
+        args=("number",),
+        infer=lambda known, number: known.text(),
+        doc=f"The text of an int in {doc} digits, such as `0{base}101`.",
+    )
+
+
+bin_: Op = _digits("bin", "b", "binary")
+oct_: Op = _digits("oct", "o", "octal")
+hex_: Op = _digits("hex", "x", "hexadecimal")

@@ -221,7 +221,8 @@ def of_dtype(name: str, dtype: str | None, doc: str, aliases: tuple[str, ...] = 
     numbers, or of zeros of a size.
     """
 
-    def call(session: Any, *values: Any) -> Tensor:
+    def call(session: Any, *values: Any, device: Any) -> Tensor:
+        check_device(device)
         kind = dtype or QUESTION.default_dtype
         if len(values) == 1 and isinstance(values[0], (list, tuple, Tensor)):
             return Tensor(plain(converted(constant_data(values[0]), kind)))
@@ -229,14 +230,22 @@ def of_dtype(name: str, dtype: str | None, doc: str, aliases: tuple[str, ...] = 
         check_memory(size)
         return Tensor(plain(np.zeros(size, kind)))
 
-    def infer(known: Statics, *values: Any) -> Any:
+    def infer(known: Statics, *values: Any, device: Any) -> Any:
         given = known.of_numbers(values[0]) if len(values) == 1 else None
         if known.items(given) is None and getattr(given, "shape", None) == ():
             given = None  # one number is a size
         shape = like(given)[0] if given is not None else size_of(known, values)
         return known.made(shape, dtype or "float64")
 
-    return torch_host(name, call, args=("*values=None",), infer=infer, doc=doc, aliases=aliases)
+    return torch_host(
+        name,
+        call,
+        args=("*values=None",),
+        params={"device": None},
+        infer=infer,
+        doc=doc,
+        aliases=aliases,
+    )
 
 
 float_tensor: Op = of_dtype(

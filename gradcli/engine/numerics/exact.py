@@ -6,7 +6,7 @@ from typing import Any
 
 from gradcli.engine.numerics import ieee
 from gradcli.engine.numerics.ufunc import Function, alike, integral, one_call, real, ufunc
-from gradcli.engine.values.data import INT64_MAX, INT64_MIN, Data, np, plain, shape_of
+from gradcli.engine.values.data import INT64_MAX, INT64_MIN, Data, dtype_of, np, plain, shape_of
 from gradcli.engine.values.sizes import broadcast, number
 from gradcli.errors import run_error
 
@@ -19,11 +19,13 @@ __all__ = [
     "folded",
     "floor_divide",
     "fmod",
+    "left_shift",
     "neg",
     "plus",
     "power",
     "quotient",
     "remainder",
+    "right_shift",
     "sub",
     "times",
 ]
@@ -106,6 +108,8 @@ quotient = real("true_divide")
 _minus = _checked("subtract", _difference_fits)
 _negated = _checked("negative", lambda r, x: np.not_equal(x, INT64_MIN))
 _floored = ufunc("floor_divide")
+_left = ufunc("left_shift")
+_right = ufunc("right_shift")
 _left_floored = ufunc("remainder")
 _left_truncated = ufunc("fmod")
 _raised = ufunc("power")
@@ -245,3 +249,23 @@ def _refuse_bool(*args: Data) -> None:
             "`-` is not defined on bool tensors",
             help="`~x` is the logical complement, `x ^ y` tells where two differ",
         )
+
+
+def left_shift(x: Data, n: Data) -> Data:
+    """Bits moved up; a result outside of 64 bits is an error."""
+    x = _shifted(x, n)
+    r = _left(x, n)
+    if r.dtype == np.int64 and not np.all(np.equal(right_shift(r, n), x)):
+        raise ieee.overflow()
+    return r
+
+
+def right_shift(x: Data, n: Data) -> Data:
+    """Bits moved down, with the sign as it is."""
+    return _right(_shifted(x, n), n)
+
+
+def _shifted(x: Data, n: Data) -> Data:
+    if np.any(np.less(n, 0)):
+        raise ieee.negative_shift()
+    return np.asarray(x, np.int64) if dtype_of(x) == "bool" else x

@@ -177,6 +177,26 @@ def power(x: Num, y: Num) -> Num:
     return whole(x**y)
 
 
+def left_shift(x: Num, n: Num) -> Num:
+    if n < 0:
+        raise negative_shift()
+    if n > 63 and x:
+        raise overflow()
+    return whole(int(x) * 2 ** (n if n < 63 else 63)) if x else 0
+
+
+def right_shift(x: Num, n: Num) -> Num:
+    if n < 0:
+        raise negative_shift()
+    return int(x) // 2**n if n < 63 else -int(x < 0)
+
+
+def negative_shift() -> RunError:
+    """The error for bits that are to be moved a negative number of places."""
+    message = "bits cannot be moved a negative number of places"
+    return run_error("bad-argument", message, raises=ValueError("negative shift count"))
+
+
 def float_power(x: Num, y: Num) -> float:
     return power(float(x), float(y))  # type: ignore[no-any-return]
 

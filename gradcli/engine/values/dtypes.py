@@ -91,8 +91,10 @@ def is_same(left: Any, right: Any) -> bool:
 
 
 def builtin_name(value: Any) -> str:
-    """Name of a dtype, a dtype's name, or a built-in function; "" of anything else."""
+    """Name of a dtype, a dtype's name, or a built-in function, NumPy's without `numpy_`; "" of
+    anything else.
+    """
     if isinstance(value, str):
         return value
     name = value.name if isinstance(value, DType) else getattr(value, "__name__", "")
-    return name if isinstance(name, str) else ""
+    return name.removeprefix("numpy_") if isinstance(name, str) else ""

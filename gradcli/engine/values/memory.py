@@ -31,10 +31,15 @@ def _owner(x: Any) -> Any:
 
 
 def overlaps(x: Data) -> bool:
-    """True if several elements share one place in memory, as after `expand`."""
-    if type(x) in NUMBERS or not x.size:
+    """True if several elements share one place in memory, as after `expand` or `unfold`."""
+    if type(x) in NUMBERS or not x.size or x.flags.c_contiguous:
         return False
-    return any(n > 1 and s == 0 for n, s in zip(x.shape, x.strides, strict=True))
+    reach = 0
+    for step, n in sorted((abs(s), n) for n, s in zip(x.shape, x.strides, strict=True) if n > 1):
+        if step <= reach:
+            return True
+        reach += step * (n - 1)
+    return False
 
 
 def shows_more(x: Data) -> bool:

@@ -157,7 +157,22 @@ def is_silent(path: str) -> bool:
     return part in _SILENT or (root in _SILENT and (bool(rest) or root == "get_ipython"))
 
 
-_ALIKE = {"tqdm.auto": "tqdm", "tqdm.notebook": "tqdm", "torch.nn.modules": "torch.nn"}
+_STATS = ("beta", "binom", "cauchy", "expon", "gamma", "laplace", "lognorm", "t")
+_MORE_STATS = ("bernoulli", "multivariate_normal", "poisson", "uniform")
+_ALIKE = {
+    "tqdm.auto": "tqdm",
+    "tqdm.notebook": "tqdm",
+    "torch.nn.modules": "torch.nn",
+    "autograd.numpy": "numpy",
+    "jax.numpy": "numpy",
+    "autograd.scipy.special": "scipy.special",
+    "jax.scipy.special": "scipy.special",
+    **{
+        f"{library}.scipy.stats.{name}": f"scipy.stats.{name}"
+        for library in ("autograd", "jax")
+        for name in (*_STATS, *_MORE_STATS)
+    },
+}
 """Modules that export the names of another one."""
 
 
@@ -229,7 +244,7 @@ _RENAMED = {
 def _others() -> dict[str, dict[str, str]]:
     """Built-ins by module and name, for modules of other libraries."""
     tables = {module: _table(text) for module, text in _NAMES.items()}
-    tables["typing"] = dict.fromkeys(_TYPING.split(), "python_typing_hint")
+    tables["typing"] |= dict.fromkeys(_TYPING.split(), "python_typing_hint")
     for module, same in _SAME.items():
         tables[module] = {**tables[same], **tables.get(module, {})}
     return tables
@@ -252,6 +267,7 @@ _TYPING = """
 
 _NAMES = {
     "torch.utils.checkpoint": "checkpoint",
+    "typing": "TYPE_CHECKING=python_typing_checking cast=python_typing_cast",
     "torch.jit": "script=jit",
     "d2l": "torch=d2l_torch",
     "d2l.torch": "plt=pyplot",
@@ -261,11 +277,16 @@ _NAMES = {
     "matplotlib.pyplot": "cm=pyplot style=pyplot",
     "mpl_toolkits.mplot3d": "Axes3D=python_axes_3d",
     "warnings": "filterwarnings=python_warnings_nothing simplefilter=python_warnings_nothing",
-    "functools": "partial=python_functools_partial reduce=python_functools_reduce",
+    "functools": """
+        partial=python_functools_partial reduce=python_functools_reduce
+        wraps=python_functools_wraps
+        """,
+    "sys.path": "append=python_warnings_nothing insert=python_warnings_nothing",
     "itertools": """
         accumulate=python_itertools_accumulate chain=python_itertools_chain
         combinations=python_itertools_combinations count=python_itertools_count
-        islice=python_itertools_islice permutations=python_itertools_permutations
+        islice=python_itertools_islice pairwise=python_itertools_pairwise
+        permutations=python_itertools_permutations
         product=python_itertools_product repeat=python_itertools_repeat
         zip_longest=python_itertools_zip_longest cycle=python_itertools_cycle
         """,
@@ -289,7 +310,11 @@ _NAMES = {
     "numpy": """
         amax amin max=amax min=amin round around=round allclose array_equal=equal take rot90
         arange ones zeros full empty full_like empty_like copy=clone unique array_split=tensor_split
-        int32 int16 int8 uint8 float16 half single=float32 intc=int32 short byte=int8 ubyte=uint8
+        int32=numpy_int32 int16=numpy_int16 int8=numpy_int8 uint8=numpy_uint8
+        float16=numpy_float16 half=numpy_float16 single=numpy_float32 intc=numpy_int32
+        short=numpy_int16 byte=numpy_int8 ubyte=numpy_uint8 resize=numpy_resize bincount cov
+        corrcoef gcd lcm nextafter signbit isin left_shift=bitwise_left_shift
+        right_shift=bitwise_right_shift bitwise_and bitwise_or bitwise_xor invert=bitwise_not
         tensor_split broadcast_to float_=float bool_=bool int_=int ndarray=tensor
         intp=int floating=number integer=int
         set_printoptions append=numpy_append array=numpy_array asarray=numpy_array
@@ -308,9 +333,10 @@ _NAMES = {
         atleast_1d atleast_2d atleast_3d ceil clip=clamp column_stack concatenate=cat
         concat=cat copysign cos cosh count_nonzero cross=linalg_cross deg2rad diag diagonal diff
         divide=div dstack e einsum equal=eq exp exp2 expand_dims=unsqueeze expm1 eye
-        fabs=abs fliplr flipud float32 float64=float double=float float_power floor
+        fabs=abs fliplr flipud float32=numpy_float32
+        float64=numpy_float64 double=numpy_float64 float_power floor
         floor_divide fmax fmin fmod greater=gt greater_equal=ge heaviside hstack hypot
-        identity=eye inf inner int64=int isclose isfinite isinf isnan kron
+        identity=eye inf inner int64=numpy_int64 isclose isfinite isinf isnan kron
         less=lt less_equal=le log log10 log1p log2 logaddexp logaddexp2
         logical_and logical_not logical_or logical_xor matmul maximum
         mean minimum mod=remainder moveaxis multiply=mul nan nan_to_num nanmean nansum
@@ -368,6 +394,7 @@ _NAMES = {
     "jax.scipy.special": "erf erfc expit gammaln i0 i1 logit logsumexp ndtr digamma xlogy",
     "autograd": """
         elementwise_grad grad=grad_by_argnum hessian=func_hessian hessian_vector_product
+        hessian_tensor_product=hessian_vector_product
         jacobian=jacrev make_jvp make_vjp value_and_grad
         """,
     "autograd.extend": "defjvp defvjp primitive",

@@ -25,8 +25,6 @@ _PAIRS = {
     "=>": "greater or equal is `>=`",
     "=<": "less or equal is `<=`",
     "===": "equality is `==`",
-    "<<": None,
-    ">>": None,
     ":=": "assign on a line of its own",
     "->": None,
 }

@@ -37,7 +37,15 @@ DEPARTS = {
 }
 SEVERAL = {  # of several nodes in PyTorch, and of others here
     *("bilinear", "cartesian_prod", "combinations", "cond", "cosine_similarity", "cross_entropy"),
-    *("cumulative_trapezoid", "gaussian_nll_loss", "getitem", "hinge_embedding_loss", "huber_loss"),
+    *(
+        "cov",
+        "cumulative_trapezoid",
+        "fill_diagonal",
+        "gaussian_nll_loss",
+        "getitem",
+        "hinge_embedding_loss",
+        "huber_loss",
+    ),
     *("inner", "l1_loss", "linalg_vander", "linear", "margin_ranking_loss", "matmul"),
     *("matrix_norm", "matrix_power", "mse_loss", "multi_dot", "nanquantile", "ndtr", "nll_loss"),
     *("normalize", "outer", "pairwise_distance", "poisson_nll_loss", "prelu", "quantile"),
@@ -51,6 +59,7 @@ OTHER = "PyTorch numbers the change in place as one more of that name"
 TWINS_DEPART = {
     **dict.fromkeys(("floor_divide", "heaviside"), UNNAMED),
     **dict.fromkeys(("acosh", "asinh", "atanh", "fill"), OTHER),
+    "fill_diagonal": "PyTorch changes a view of the diagonal in place",
 }
 
 

@@ -75,8 +75,9 @@ def test_results_lie_where_pytorchs_lie(name):
             try:
                 out = Session().do(op, args, defaults | s.params)
             except GradError:
-                assert layout == "expanded", f"{s.id}: a sample is refused"
-                continue  # a matrix of equal rows has no inverse
+                refused = {"expanded", "strided"} if name == "as_strided" else {"expanded"}
+                assert layout in refused, f"{s.id}: a sample is refused"
+                continue  # a matrix of equal rows has no inverse, and gaps are not a tensor's own
             outs = (out if isinstance(out, tuple) else (out,))[: len(expected.split())]
             got = " ".join(code(made, args) for made in outs)
             if got != expected:

@@ -29,6 +29,7 @@ DEPARTS = {  # in how many calls, and why
     "binary_cross_entropy": (1, INPUTS),
     "binary_cross_entropy_with_logits": (7, f"{INPUTS}, or in place the target's"),
     "clamp": (6, "PyTorch takes a bound without dimensions beside a number for a number"),
+    "cov": (1, "weights without dimensions do not count in PyTorch"),
     "huber_loss": (4, INPUTS),
     "l1_loss": (2, ARRAYS_FIRST),
     "mse_loss": (2, ARRAYS_FIRST),

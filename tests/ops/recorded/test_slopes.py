@@ -24,13 +24,15 @@ BY_RESULT = "PyTorch's formula reads the result, and so goes on with zeros, one 
 LINEAR = "the gradient does not hang on the argument; PyTorch says so by a derivative of zeros"
 FURTHER = "differentiable where PyTorch's is a constant, or tells of none"
 NO_ZEROS = "by itself it has none; PyTorch's is zeros"
+OF_BIAS = "PyTorch's of the bias has none either"
 DEPARTS = {
     **dict.fromkeys(("copysign", "prod", "relu"), BY_RESULT),
     **dict.fromkeys(("avg_pool1d", "avg_pool2d", "cummax", "cummin", "max_pool1d"), LINEAR),
     **dict.fromkeys(("max_pool2d", "nll_loss", "pad"), LINEAR),
     **dict.fromkeys(("cumprod", "det", "huber_loss", "lstsq", "mse_loss"), FURTHER),
     **dict.fromkeys(("norm", "smooth_l1_loss"), FURTHER),
-    **dict.fromkeys(("conv1d", "conv2d", "layer_norm"), "PyTorch's of the bias has none either"),
+    **dict.fromkeys(("conv1d", "conv2d", "layer_norm"), OF_BIAS),
+    **dict.fromkeys(("conv_transpose1d", "conv_transpose2d"), OF_BIAS),
     "prelu": NO_ZEROS,
 }
 

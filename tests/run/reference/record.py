@@ -10,7 +10,7 @@ import traceback
 from contextlib import redirect_stdout
 from pathlib import Path
 
-sys.path.append(str(Path(__file__).parents[3]))
+sys.path.append(str(Path(__file__).parents[2]))
 from support.programs.lesson_cases import read
 
 

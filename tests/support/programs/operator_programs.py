@@ -22,7 +22,7 @@ TENSORS = ("tensor(2.0)", "tensor(3)", "tensor([1.0, -2.0])", "tensor([2, 3])",
 BESIDE = ("2", "0.5", "True", "'a'", "None")
 """What meets the tensors, but for each other."""
 
-ARITHMETIC = ("+", "-", "*", "/", "//", "%", "**", "@", "&", "|", "^")
+ARITHMETIC = ("+", "-", "*", "/", "//", "%", "**", "@", "&", "|", "^", "<<", ">>")
 ORDER = ("<", "<=", ">", ">=")
 BINARY = (*ARITHMETIC, *ORDER, "==", "!=", "is", "is not", "in", "not in", "and", "or")
 UPDATES = tuple(f"{sign}=" for sign in ARITHMETIC)

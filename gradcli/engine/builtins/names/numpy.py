@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import prod
 from typing import Any
 
 from gradcli.engine.builtins.create import constant_data, inferred, like, made
@@ -288,6 +289,25 @@ split: Op = of_tensors(
     args=("input",),
     params={"indices_or_sections": REQUIRED, "dim": 0},
     doc="`np.split`: parts of one size, so many, or the parts between places.",
+)
+
+
+def _resize(do: Do, x: Any, new_shape: Any) -> Any:
+    size = sizes(new_shape, "new_shape")
+    check_memory(size)
+    count, wanted = prod(shape_of(x)), prod(size)
+    if not count and wanted:
+        raise run_error("shape-mismatch", "`np.resize` cannot repeat an array of no elements")
+    places = np.arange(wanted).reshape(size) % max(count, 1)
+    return do(ops.take, x, index=places)
+
+
+resize: Op = of_tensors(
+    "resize",
+    _resize,
+    args=("a",),
+    params={"new_shape": REQUIRED},
+    doc="`np.resize`: an array of another size, in which the elements repeat until it is full.",
 )
 
 

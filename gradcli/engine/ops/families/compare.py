@@ -6,14 +6,14 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from gradcli.engine.numerics import ieee
+from gradcli.engine.numerics import exact, ieee
 from gradcli.engine.numerics.ufunc import formula, integral, ufunc
 from gradcli.engine.ops.binding import check_params
 from gradcli.engine.ops.op import Op, bad, elementwise, host, sample
-from gradcli.engine.ops.promotion import boolean
+from gradcli.engine.ops.promotion import arithmetic, boolean
 from gradcli.engine.ops.statics import Statics
 from gradcli.engine.values.carrier import data_of
-from gradcli.engine.values.data import Data, np, shape_of
+from gradcli.engine.values.data import Data, dtype_of, np, shape_of
 from gradcli.engine.values.sizes import broadcast
 from gradcli.errors import run_error
 
@@ -173,6 +173,7 @@ def _not_bits(sign: str, raises: type[Exception] = TypeError) -> Exception:
         "^": "the power is `x ** y`",
         "&": "`x and y`, or `logical_and(x, y)` element by element",
         "|": "`x or y`, or `logical_or(x, y)` element by element",
+        **dict.fromkeys(("<<", ">>"), "`x * 2 ** n` and `x / 2 ** n` are of floats, too"),
         "~": "`not x`, or `logical_not(x)` element by element",
     }
     message = f"`{sign}` is not defined on floats"
@@ -215,6 +216,51 @@ bitwise_xor: Op = _bitwise(
     "^",
     lambda x, y: x ^ y,
     "The bits in which input and other differ, input ^ other.",
+)
+
+
+def _shift(name: str, sign: str, number: Callable[..., Any], array: Any, doc: str) -> Op:
+    on_numbers, _ = _bits(sign, number, "add")
+
+    def on_arrays(x: Data, n: Data) -> Data:
+        if not integral(x, n) or dtype_of(x) == dtype_of(n) == "bool":
+            raise _not_bits(sign, NotImplementedError)
+        return array(x, n)
+
+    return elementwise(
+        name,
+        args=("input", "other"),
+        doc=doc,
+        number=on_numbers,
+        array=on_arrays,
+        dtype=arithmetic,
+        samples=lambda: (
+            sample(5, 3),
+            sample([5, -6], 2),
+            sample([[1], [2]], [3, 0]),
+            sample([True, False], 1),
+        ),
+        bad=lambda: (
+            bad(1.5, 2, says="floats"),
+            bad([1.5], [2], says="floats"),
+            bad(1, -1, says="negative"),
+        ),
+    )
+
+
+bitwise_left_shift: Op = _shift(
+    "bitwise_left_shift",
+    "<<",
+    ieee.left_shift,
+    exact.left_shift,
+    "The bits of input moved `other` places up, input << other: input times 2 ** other.",
+)
+bitwise_right_shift: Op = _shift(
+    "bitwise_right_shift",
+    ">>",
+    ieee.right_shift,
+    exact.right_shift,
+    "The bits of input moved `other` places down, input >> other: input / 2 ** other rounded down.",
 )
 
 _invert_number, _invert_array = _bits("~", lambda x: not x if type(x) is bool else ~x, "invert")

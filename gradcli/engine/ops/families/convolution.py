@@ -6,38 +6,20 @@ from math import inf, prod
 from typing import Any
 
 from gradcli.engine.ops.catalog import ops
-from gradcli.engine.ops.internal.convolution import margined, places
+from gradcli.engine.ops.internal.convolution import (
+    batched,
+    margined,
+    places,
+    several,
+    unbatched,
+)
 from gradcli.engine.ops.op import REQUIRED, Op, bad, composite, known, sample
 from gradcli.engine.values.data import dtype_of, np, shape_of
 from gradcli.engine.values.memory import in_order
-from gradcli.engine.values.sizes import Shape, number, whole, wholes
+from gradcli.engine.values.sizes import Shape, number, whole
 from gradcli.errors import run_error
 
 FAMILY = 300, "Convolution and pooling"
-
-
-def _several(value: Any, rank: int, name: str, least: int) -> Shape:
-    """One number for each dimension, from one or several."""
-    found = wholes(value, name)
-    found = found * rank if len(found) == 1 else found
-    if len(found) != rank or any(n < least for n in found):
-        raise run_error(
-            "bad-argument",
-            f"`{name}` is a number from {least} on, or {rank} of them, got {list(found)}",
-        )
-    return found
-
-
-def _batched(x: Any, rank: int, name: str) -> Any:
-    """The input with a batch dimension."""
-    ndim = len(shape_of(x))
-    if ndim not in (rank + 1, rank + 2):
-        raise run_error(
-            "shape-mismatch",
-            f"`{name}` needs an input of {rank + 1} dimensions (channels, places) or {rank + 2}, "
-            f"got the shape {list(shape_of(x))}",
-        )
-    return x if ndim == rank + 2 else ops.unsqueeze(x, dim=0)
 
 
 # convolutions -------------------------------------------------------------------------------------
@@ -56,7 +38,7 @@ def _padding(padding: Any, size: Shape, stride: Shape, dilation: Shape) -> list[
         raise run_error(
             "bad-argument", f"`padding` must be numbers, 'valid' or 'same', got {padding!r}"
         )
-    return [(n, n) for n in _several(padding, rank, "padding", 0)]
+    return [(n, n) for n in several(padding, rank, "padding", 0)]
 
 
 def _convolved(rank: int, name: str) -> Any:
@@ -69,12 +51,12 @@ def _convolved(rank: int, name: str) -> Any:
         dilation: Any,
         groups: Any,
     ) -> Any:
-        batch = _batched(x, rank, name)
+        batch = batched(x, rank, name)
         kernel, parts = shape_of(weight), whole(groups, "groups")
         _check_weight(
             shape_of(batch), kernel, shape_of(bias) if bias is not None else None, parts, rank, name
         )
-        step, spread = _several(stride, rank, "stride", 1), _several(dilation, rank, "dilation", 1)
+        step, spread = several(stride, rank, "stride", 1), several(dilation, rank, "dilation", 1)
         margins = _padding(padding, kernel[2:], step, spread)
         if any(before != after for before, after in margins):
             batch, margins = margined(batch, margins, 0.0), []
@@ -224,14 +206,14 @@ class _Pool:
         dilation: Any,
         ceil_mode: Any,
     ) -> None:
-        self.size = _several(kernel_size, rank, "kernel_size", 1)
+        self.size = several(kernel_size, rank, "kernel_size", 1)
         self.stride = (
             self.size
             if stride is None or (type(stride) is tuple and not stride)
-            else _several(stride, rank, "stride", 1)
+            else several(stride, rank, "stride", 1)
         )
-        self.padding = _several(padding, rank, "padding", 0)
-        self.dilation = _several(dilation, rank, "dilation", 1)
+        self.padding = several(padding, rank, "padding", 0)
+        self.dilation = several(dilation, rank, "dilation", 1)
         if any(2 * p > k for p, k in zip(self.padding, self.size, strict=True)):
             raise run_error(
                 "bad-argument",
@@ -280,7 +262,7 @@ def _max_pooled(rank: int, name: str) -> Any:
         ceil_mode: Any,
         return_indices: Any,
     ) -> Any:
-        batch = _batched(x, rank, name)
+        batch = batched(x, rank, name)
         pool = _Pool(batch, rank, name, kernel_size, stride, padding, dilation, ceil_mode)
         if rank == 1:  # PyTorch's is that of two dimensions
             found = max_pool2d(
@@ -296,19 +278,15 @@ def _max_pooled(rank: int, name: str) -> Any:
         seen = pool.windows(batch, -inf)
         values, chosen = ops.max_along(seen, dim=-1, keepdim=False)
         if not return_indices:
-            return _unbatched(values, x, rank)
+            return unbatched(values, x, rank)
         sizes = shape_of(batch)[-rank:]
         numbers = np.arange(prod(sizes), dtype=np.float64).reshape((1, 1, *sizes))
         where = np.broadcast_to(pool.windows(numbers, -1.0), shape_of(seen))
         picked = ops.pick(where, ops.unsqueeze(chosen, dim=-1), dim=-1)
         indices = ops.cast(ops.squeeze(picked, dim=-1), dtype="int64")
-        return _unbatched(values, x, rank), _unbatched(indices, x, rank)
+        return unbatched(values, x, rank), unbatched(indices, x, rank)
 
     return pooled
-
-
-def _unbatched(out: Any, x: Any, rank: int) -> Any:
-    return out if len(shape_of(x)) == rank + 2 else ops.squeeze(out, dim=0)
 
 
 _MAX: dict[str, Any] = {
@@ -383,7 +361,7 @@ def _averaged(rank: int, name: str) -> Any:
         count_include_pad: Any,
         divisor_override: Any = None,
     ) -> Any:
-        batch = _batched(x, rank, name)
+        batch = batched(x, rank, name)
         pool = _Pool(batch, rank, name, kernel_size, stride, padding, 1, ceil_mode)
         if rank == 1:  # PyTorch's is that of two dimensions
             found = avg_pool2d(
@@ -398,7 +376,7 @@ def _averaged(rank: int, name: str) -> Any:
             divisor = float(number(divisor_override, "divisor_override"))
             if divisor == 0:
                 raise run_error("bad-argument", "`divisor_override` cannot be 0")
-            return _unbatched(ops.div(total, divisor), x, rank)
+            return unbatched(ops.div(total, divisor), x, rank)
         ones = np.ones((1, 1, *shape_of(batch)[-rank:]), dtype_of(batch))
         if count_include_pad:
             ones = np.ones(
@@ -406,7 +384,7 @@ def _averaged(rank: int, name: str) -> Any:
             ).astype(ones.dtype)
             pool.margins = [(0, after - before) for before, after in pool.margins]
         count = np.sum(pool.windows(ones, 0.0), axis=-1)
-        return _unbatched(ops.div(total, count), x, rank)
+        return unbatched(ops.div(total, count), x, rank)
 
     return averaged
 

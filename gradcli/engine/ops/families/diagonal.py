@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 from gradcli.engine.ops.catalog import ops
-from gradcli.engine.ops.op import Op, bad, composite, linear, sample
+from gradcli.engine.ops.op import REQUIRED, Op, bad, composite, linear, sample
 from gradcli.engine.values.data import Data, np, shape_of
 from gradcli.engine.values.limits import check_memory
-from gradcli.engine.values.sizes import Shape, axis, whole
+from gradcli.engine.values.memory import as_first
+from gradcli.engine.values.sizes import Shape, axis, flag, number, whole
 from gradcli.errors import run_error
 
 FAMILY = 170, "Diagonals and triangles"
@@ -236,3 +238,47 @@ def _triangular(x: Shape, diagonal: Any) -> Shape:
 
 tril: Op = _triangle("tril", "above")
 triu: Op = _triangle("triu", "below")
+
+
+def _on_diagonal(shape: Shape, wrap: Any) -> Data:
+    """Marks the places whose indices are all equal; in tall matrices also those where, with `wrap`,
+    the diagonal begins again.
+    """
+    ndim = len(shape)
+    if ndim < 2:
+        raise run_error("shape-mismatch", f"a diagonal needs two dimensions, got {ndim}")
+    if ndim > 2 and len(set(shape)) > 1:
+        raise run_error("shape-mismatch", f"dimensions must be equal, got the shape {list(shape)}")
+    marked = np.zeros(shape, bool)
+    step = sum(prod(shape[i + 1 :]) for i in range(ndim))
+    end = prod(shape) if wrap or ndim > 2 else min(shape) * shape[-1]
+    marked.reshape(-1)[: end : max(step, 1)] = True
+    return marked
+
+
+def _diagonal_filled(x: Any, fill_value: Any, wrap: Any) -> Any:
+    marked = _on_diagonal(shape_of(x), flag(wrap, "wrap"))
+    return ops.masked_fill(x, marked, number(fill_value, "fill_value"))
+
+
+fill_diagonal: Op = composite(
+    "fill_diagonal",
+    _diagonal_filled,
+    params={"fill_value": REQUIRED, "wrap": False},
+    inplace=True,
+    layout=as_first,
+    doc="The input with `fill_value` on its diagonal; with `wrap` the diagonal of a tall matrix "
+    "begins again below, after a row.",
+    source="PyTorch: Tensor.fill_diagonal_",
+    samples=lambda: (
+        sample([[1.0, 2.0], [3.0, 4.0]], fill_value=1.0, wrap=False),
+        sample([[1.0, 2.0, 3.0], [3.0, 4.0, 6.0]], fill_value=0.0, wrap=False),
+        sample([[1.0, 2.0]] * 5, fill_value=1.0, wrap=True),
+        sample([[1.0, 2.0]] * 5, fill_value=1.0, wrap=False),
+        sample([[[1.0, 2.0], [3.0, 4.0]], [[5.0, 6.0], [7.0, 8.0]]], fill_value=0.0, wrap=False),
+    ),
+    bad=lambda: (
+        bad((2,), fill_value=1.0, wrap=False, says="needs two dimensions"),
+        bad((2, 3, 2), fill_value=1.0, wrap=False, says="must be equal"),
+    ),
+)

@@ -17,11 +17,12 @@ from gradcli.engine.ops.families.along import (
     share,
     spread,
 )
-from gradcli.engine.ops.op import Op, Sample, bad, known, op, sample
+from gradcli.engine.ops.op import REQUIRED, Op, Sample, bad, composite, known, op, sample
 from gradcli.engine.ops.promotion import floating
 from gradcli.engine.tape.tensor import Tensor
-from gradcli.engine.values.data import NUMBERS, Data, np
-from gradcli.engine.values.sizes import axes, describe, reduced
+from gradcli.engine.values.data import NUMBERS, Data, np, shape_of
+from gradcli.engine.values.memory import in_order
+from gradcli.engine.values.sizes import axes, axis, describe, number, reduced
 from gradcli.errors import run_error
 
 FAMILY = 120, "Norms and distances"
@@ -193,4 +194,48 @@ logsumexp: Op = op(
         known([-inf, 1.0], dim=0, grad=([0.0, 1.0],)),
     ),
     bad=points.no_dimension,
+)
+
+
+def _renorm(x: Any, p: Any, dim: Any, maxnorm: Any) -> Any:
+    ndim, most = len(shape_of(x)), float(number(maxnorm, "maxnorm"))
+    if ndim < 2:
+        raise run_error("shape-mismatch", f"`renorm` needs two dimensions or more, got {ndim}")
+    order = float(number(p, "p"))
+    if order <= 0 or most < 0:
+        raise run_error("bad-argument", "`p` of `renorm` is above 0, and `maxnorm` not below")
+    at = axis(dim, ndim)
+    others = tuple(i for i in range(ndim) if i != at)
+    size = norm(x, p=order, dim=others, keepdim=True)
+    factor = ops.where(ops.gt(size, most), ops.div(most, ops.add(size, _LEAST)), 1.0)
+    return ops.mul(x, factor)
+
+
+_LEAST = 1e-7
+"""What PyTorch adds to a norm before it divides by it."""
+
+_ROWS: dict[str, Any] = {"p": 2, "dim": 0, "maxnorm": 2.5}
+
+renorm: Op = composite(
+    "renorm",
+    _renorm,
+    guards=("input",),
+    params={"p": REQUIRED, "dim": REQUIRED, "maxnorm": REQUIRED},
+    node="RenormBackward0",
+    layout=in_order,
+    inplace=True,
+    doc="The input with each part along the dimension `dim` made smaller, if its p-norm is above "
+    "`maxnorm`, to that norm.",
+    source="PyTorch: renorm",
+    samples=lambda: (
+        sample([[1.0, -2.0], [3.0, 4.5]], **_ROWS),
+        sample([[1.0, -2.0], [3.0, 4.5]], **{**_ROWS, "p": 1, "dim": 1}),
+        sample([[[1.0, -2.0], [3.0, 4.5]]], **{**_ROWS, "p": 3, "dim": -1}),
+        sample([[0.5, 0.25]], **_ROWS),
+    ),
+    bad=lambda: (
+        bad((2,), **_ROWS, says="two dimensions"),
+        bad((2, 2), **{**_ROWS, "dim": 2}, says="no dimension 2"),
+        bad((2, 2), **{**_ROWS, "p": 0}, says="above 0"),
+    ),
 )

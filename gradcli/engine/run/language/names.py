@@ -17,7 +17,8 @@ OF_OBJECTS = frozenset(
 _MODULES = (
     *("torch.", "collections.", "argparse.", "contextlib.", "silent.", "tqdm.", "warnings."),
     *("scipy.integrate.", "scipy.optimize.", "torchdiffeq.", "jax.experimental.ode."),
-    *("jax.scipy.optimize.", "autograd.scipy.integrate."),
+    *("jax.scipy.optimize.", "autograd.", "scipy.stats.", "scipy.special."),
+    *("numpy.finfo", "numpy.iinfo", "numpy.triu_indices", "numpy.tril_indices"),
 )
 """Modules that the library has parts of."""
 

@@ -39,6 +39,8 @@ OPS = {
     ("&", 2): "bitwise_and",
     ("|", 2): "bitwise_or",
     ("^", 2): "bitwise_xor",
+    ("<<", 2): "bitwise_left_shift",
+    (">>", 2): "bitwise_right_shift",
     ("+", 1): "positive",
     ("-", 1): "neg",
     ("~", 1): "bitwise_not",
@@ -62,6 +64,8 @@ OPS = {
     ("&=", 2): "bitwise_and",
     ("|=", 2): "bitwise_or",
     ("^=", 2): "bitwise_xor",
+    ("<<=", 2): "bitwise_left_shift",
+    (">>=", 2): "bitwise_right_shift",
 }
 """The op that an operator does on numbers and tensors, by its sign and its number of operands."""
 

@@ -38,6 +38,8 @@ _OPERATORS: dict[str, Callable[..., Any]] = {
     "bitwise_and": operator.and_,
     "bitwise_or": operator.or_,
     "bitwise_xor": operator.xor,
+    "bitwise_left_shift": operator.lshift,
+    "bitwise_right_shift": operator.rshift,
     "lt": operator.lt,
     "le": operator.le,
     "gt": operator.gt,

@@ -60,6 +60,15 @@ def data_ptr(x: Tensor) -> int:
     return int(data.ctypes.data) if data.size else 0
 
 
+def storage_offset(x: Tensor) -> int:
+    """`x.storage_offset()`: how many elements of its memory come before the first."""
+    data = array_of(x)
+    owner = data
+    while isinstance(owner.base, np.ndarray):
+        owner = owner.base
+    return int((data.ctypes.data - owner.ctypes.data) // data.itemsize) if data.size else 0
+
+
 def numpy(session: Any, site: Site | None, x: Tensor) -> Tensor:
     """`x.numpy()`: another tensor on the same memory, without a history."""
     if session.transparent:
@@ -108,6 +117,8 @@ METHODS: dict[str, Any] = {
     "stride": stride,
     "is_contiguous": is_contiguous,
     "numel": numel,
+    "ndimension": lambda x: x.ndim,
+    "storage_offset": storage_offset,
     "nelement": numel,
     "element_size": element_size,
     "data_ptr": data_ptr,

@@ -20,7 +20,7 @@ from record import HERE, call
 
 from gradcli.engine.ops.catalog import ops
 
-calls = importlib.import_module("dtype_calls")
+calls = importlib.import_module("support.programs.dtype_calls")
 table = importlib.import_module("support.checks.oracles").table
 LETTERS = {**calls.LETTERS, **calls.NARROW}
 

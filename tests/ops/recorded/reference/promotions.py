@@ -20,7 +20,7 @@ from record import HERE, call  # it finds what stands beside the rooms
 
 from gradcli.engine.ops.catalog import ops
 
-calls = importlib.import_module("dtype_calls")
+calls = importlib.import_module("support.programs.dtype_calls")
 table = importlib.import_module("support.checks.oracles").table
 
 OPERATORS = {  # which take numbers on both sides, as PyTorch's functions do not

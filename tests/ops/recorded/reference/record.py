@@ -92,6 +92,12 @@ def function(name: str) -> Any:
         return operator.getitem
     if name.startswith("math_"):
         return None  # Python's, not PyTorch's
+    if name == "fill_diagonal":  # PyTorch has it in place alone
+        return lambda x, **given: x.clone().fill_diagonal_(**given)
+    if name == "unfold":  # that of `torch.nn.functional` is another
+        return torch.Tensor.unfold
+    if name.startswith("functional_"):
+        return getattr(torch.nn.functional, name.removeprefix("functional_"))
     if name.startswith("torch_"):
         return getattr(torch, name.removeprefix("torch_"), None)
     if name.startswith("linalg_"):

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from math import cos
 from typing import Any
 
+from gradcli.engine.builtins.trees import from_vector, leaves_of, vector
 from gradcli.engine.ops.op import Op, host
 from gradcli.engine.run.code.functions import called, wrong_function
 from gradcli.engine.run.derivatives import transforms
@@ -241,7 +242,11 @@ gradgradcheck: Op = host(
 
 
 def _compared(session: Session, function: Any, given: Any, modes: Any) -> None:
-    """Compares the derivatives of a function by all of its floats in these modes."""
+    """Compares the derivatives of a function by all of its floats in these modes. Dictionaries,
+    lists and tuples are rows of their values.
+    """
+    if any(isinstance(x, _TREES) for x in given):
+        function, given = _of_rows(session, function, given)
     inputs = tuple(
         leaf(np.array(data_of(x), dtype=float) if shape_of(x) else float(data_of(x)))
         if isinstance(x, (float, Tensor)) and dtype_of(x).startswith("float")
@@ -252,8 +257,33 @@ def _compared(session: Session, function: Any, given: Any, modes: Any) -> None:
     _checked(_Check(session, function, inputs, "check_grads", {**_OPTIONS, **by_mode}), _OPTIONS)
 
 
+_TREES = (dict, list, tuple)
+
+
+def _of_rows(session: Session, function: Any, given: Any) -> tuple[Function, Any]:
+    """The function of rows in the place of trees, whose results are those of their values, and the
+    rows.
+    """
+
+    def of_rows(*rows: Any) -> Any:
+        args = [
+            from_vector(session, x, row) if isinstance(x, _TREES) else row
+            for x, row in zip(given, rows, strict=True)
+        ]
+        out = called(function, args, "check_grads")
+        return tuple(leaves_of(out)) if isinstance(out, _TREES) else out
+
+    return of_rows, [vector(session, x) if isinstance(x, _TREES) else x for x in given]
+
+
 def _modes(session: Evaluator, modes: Any) -> list[Any]:
-    return ["fwd", "rev"] if modes is None else session.items(modes)
+    """The modes, which are both where numbers of arguments stand in their place, as autograd takes
+    them: every float is an argument here.
+    """
+    if modes is None or type(modes) is int:
+        return ["fwd", "rev"]
+    given: list[Any] = session.items(modes)
+    return ["fwd", "rev"] if any(type(mode) is int for mode in given) else given
 
 
 check_grads: Op = host(

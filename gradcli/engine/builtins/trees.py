@@ -27,13 +27,14 @@ def _parts(tree: Tree) -> list[Any] | None:
     return [*tree] if isinstance(tree, (list, tuple)) else [] if tree is None else None
 
 
-def _leaves(tree: Tree) -> Iterator[Any]:
+def leaves_of(tree: Tree) -> Iterator[Any]:
+    """The values of a tree, in order."""
     parts = _parts(tree)
     if parts is None:
         yield tree
         return
     for part in parts:
-        yield from _leaves(part)
+        yield from leaves_of(part)
 
 
 def _rebuilt(tree: Tree, parts: Sequence[Any]) -> Tree:
@@ -73,7 +74,7 @@ tree_map: Op = host(
 
 tree_leaves: Op = host(
     "tree_leaves",
-    lambda session, tree: [*_leaves(tree)],
+    lambda session, tree: [*leaves_of(tree)],
     args=("tree",),
     doc="`jax.tree.leaves`: the values in lists, tuples and dictionaries.",
     source="JAX: tree.leaves",
@@ -82,7 +83,7 @@ tree_leaves: Op = host(
 
 
 def _reduced(session: Any, function: Any, tree: Tree, initializer: Any) -> Any:
-    leaves = [*_leaves(tree)] if initializer is None else [initializer, *_leaves(tree)]
+    leaves = [*leaves_of(tree)] if initializer is None else [initializer, *leaves_of(tree)]
     if not leaves:
         raise run_error("empty-reduction", "`tree_reduce` of no values")
     value = leaves[0]
@@ -120,7 +121,7 @@ class _Form:
 
 tree_flatten: Op = host(
     "tree_flatten",
-    lambda session, tree: ([*_leaves(tree)], _Form(tree)),
+    lambda session, tree: ([*leaves_of(tree)], _Form(tree)),
     args=("tree",),
     doc="`jax.tree.flatten`: the values of a tree, and its form.",
     source="JAX: tree.flatten",
@@ -132,7 +133,7 @@ def _unflatten(session: Any, treedef: Any, leaves: Any) -> Tree:
     if not isinstance(treedef, _Form):
         raise run_error("wrong-type", "`tree_unflatten` takes the form that `tree_flatten` gives")
     values = session.items(leaves)
-    if len(values) != sum(1 for _ in _leaves(treedef.tree)):
+    if len(values) != sum(1 for _ in leaves_of(treedef.tree)):
         raise run_error("wrong-count", f"{len(values)} values do not fill the tree")
     return _filled(treedef.tree, iter(values))
 
@@ -150,7 +151,7 @@ tree_unflatten: Op = host(
 def vector(session: Any, tree: Tree) -> Any:
     """The values of a tree as one row."""
     rows = []
-    for leaf in _leaves(tree):
+    for leaf in leaves_of(tree):
         value = session.tensor(leaf)
         if not isinstance(value, Tensor) and not isinstance(value, (int, float)):
             raise run_error("wrong-type", f"{kind_of(value)} has no place in a row of numbers")
@@ -172,7 +173,7 @@ def from_vector(session: Any, tree: Tree, row: Any) -> Tree:
         at += count
         return session.do(ops.reshape, [part], {"shape": shape})
 
-    return _filled(tree, map(taken, _leaves(tree)))
+    return _filled(tree, map(taken, leaves_of(tree)))
 
 
 ravel_pytree: Op = host(

@@ -95,6 +95,6 @@ def builtin_name(value: Any) -> str:
     anything else.
     """
     if isinstance(value, str):
-        return value
+        return value.removeprefix("numpy_")
     name = value.name if isinstance(value, DType) else getattr(value, "__name__", "")
     return name.removeprefix("numpy_") if isinstance(name, str) else ""

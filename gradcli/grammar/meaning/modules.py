@@ -397,6 +397,7 @@ _NAMES = {
         hessian_tensor_product=hessian_vector_product
         jacobian=jacrev make_jvp make_vjp value_and_grad
         """,
+    "autograd.builtins": "dict isinstance list tuple type",
     "autograd.extend": "defjvp defvjp primitive",
     "autograd.misc": "flatten=ravel_pytree",
     "autograd.misc.flatten": "flatten=ravel_pytree",

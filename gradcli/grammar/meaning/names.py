@@ -39,6 +39,7 @@ IN_PLACE = frozenset(
     f"__i{name}__"
     for name in (
         *("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor"),
+        *("lshift", "rshift"),
     )
 )
 """Methods of classes that `x += y` and its like call."""

@@ -44,6 +44,7 @@ SPECIAL = frozenset(
         *("add", "radd", "sub", "rsub", "mul", "rmul", "truediv"),
         *("rtruediv", "floordiv", "rfloordiv", "mod", "rmod", "pow", "rpow", "matmul", "rmatmul"),
         *("neg", "pos", "invert", "abs", "and", "rand", "or", "ror", "xor", "rxor"),
+        *("lshift", "rlshift", "rshift", "rrshift"),
         *("eq", "ne", "lt", "le", "gt", "ge", "float", "int", "enter", "exit"),
     )
 ).union(IN_PLACE)

@@ -49,10 +49,10 @@ def _bincount(x: Data, weights: Data = None, minlength: Any = 0) -> Data:
     if np.ndim(x) != 1 or dtype_of(x) == "bool" or not dtype_of(x).startswith(("int", "uint")):
         empty = np.ndim(x) == 1 and not np.size(x)
         if not empty:
-            raise run_error("wrong-type", "`bincount` needs a vector of ints from 0 on")
+            raise _not_counts()
     places = np.asarray(x).astype(np.int64)
     if places.size and places.min() < 0:
-        raise run_error("wrong-type", "`bincount` needs a vector of ints from 0 on")
+        raise _not_counts()
     if weights is not None and shape_of(weights) != shape_of(x):
         raise run_error("shape-mismatch", "`bincount` needs as many weights as ints")
     check_memory((max(int(places.max(initial=-1)) + 1, least),))
@@ -60,6 +60,11 @@ def _bincount(x: Data, weights: Data = None, minlength: Any = 0) -> Data:
         return np.bincount(places, minlength=least)
     kept = dtype_of(weights) if dtype_of(weights) == "float32" else "float64"
     return np.bincount(places, weights, least).astype(kept)
+
+
+def _not_counts() -> Exception:
+    message = "`bincount` needs a vector of ints from 0 on"
+    return run_error("wrong-type", message, raises=RuntimeError)
 
 
 def _weighted(x: Any, weights: Any = None, minlength: Any = 0) -> str:

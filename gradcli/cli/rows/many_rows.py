@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from gradcli.cli.line.records import Batch
 from gradcli.cli.rows.query import Question
@@ -39,9 +39,17 @@ def takes_code(question: Question, wanted: Wanted, row: Row) -> bool:
 Piece: TypeAlias = "Answer | Together | Text | Row"
 """A part of the answers to a block: those to several rows, or a row left to the interpreter."""
 
-_Pieces: TypeAlias = "Callable[[Block], list[Piece]]"
-Sharing: TypeAlias = "Callable[[_Pieces], Callable[[Iterable[Block]], Iterator[list[Piece]]]]"
-"""Starts processes that apply a function to blocks, and yields the results in order."""
+_Pieces: TypeAlias = Callable[[Block], "list[Piece]"]
+
+
+class Sharing(Protocol):
+    """Starts threads, or processes with `apart`, that apply a function to blocks, and yields the
+    results in order.
+    """
+
+    def __call__(
+        self, work: _Pieces, *, apart: bool
+    ) -> Callable[[Iterable[Block]], Iterator[list[Piece]]]: ...
 
 
 def many_rows(
@@ -58,25 +66,22 @@ def many_rows(
     waits for one that has not arrived.
     """
     same = {name: given.value for name, given in question.inputs.items()}
-    count, size, layout, failed = _FIRST, _LEAST_BYTES, None, None
-    spent, shared = 0.0, None
+    count, layout, failed = _FIRST, None, None
+    pace, shared = _Pace(), None
     while failed is None:
         if layout is not None and kind != "human":  # people see each row as it comes
-            pieces = partial(_pieces, layout, asked, wanted, same, kind)
-            titles = asked.kept.names if asked.kept else ()
-            blocks = partial(asked.rows.block, wanted.names, size, titles)
-            if shared is None and asked.jobs > 1 and spent > _WORTH and can_fork():
-                shared = share(pieces)
+            pieces = pace.timed(partial(_pieces, layout, asked, wanted, same, kind))
+            blocks = partial(_block, asked, layout.names, pace)
+            apart = not layout.many.is_free
+            pays = asked.jobs > 1 and pace.spent > _WORTH
+            if shared is None and pays and (can_fork() or not apart):
+                shared = share(pieces, apart=apart)
             if shared is not None:
                 for piece in chain.from_iterable(shared(iter(blocks, None))):
                     yield ask(piece) if isinstance(piece, Row) else piece
             elif (block := blocks()) is not None:
-                start = perf_counter()
                 for piece in pieces(block):
                     yield ask(piece) if isinstance(piece, Row) else piece
-                took = perf_counter() - start
-                spent += took
-                size = min(2 * size, _MOST_BYTES) if took < _LONG else max(size // 2, _LEAST_BYTES)
                 continue
         together, failed = _taken(asked.rows, rows, count)
         if not together:
@@ -86,12 +91,45 @@ def many_rows(
         if many is None:
             yield from map(ask, together)
             continue
-        layout = layout or RowLayout(question, many, kind)
-        for found in _each(layout, many, asked, wanted, same, kind, together):
+        names = frozenset(sample or ())
+        layout = layout or RowLayout(question, many, kind, names)
+        for found in _each(layout, many, names, asked, wanted, same, kind, together):
             yield ask(found) if isinstance(found, Row) else found
         count = min(2 * count, _MOST)
     if failed is not None:
         raise failed
+
+
+class _Pace:
+    """The size of blocks: twice as large each time as long as they are quick.
+
+    Fields:
+        size: The most bytes of the next block.
+        spent: The seconds that all took.
+    """
+
+    def __init__(self) -> None:
+        self.size = _LEAST_BYTES
+        self.spent = 0.0
+
+    def timed(self, pieces: _Pieces) -> _Pieces:
+        """The function, which counts its time here."""
+
+        def within(block: Block) -> list[Piece]:
+            start, size = perf_counter(), self.size
+            found = pieces(block)
+            took = perf_counter() - start
+            self.spent += took
+            is_quick = took < _LONG
+            self.size = min(2 * size, _MOST_BYTES) if is_quick else max(size // 2, _LEAST_BYTES)
+            return found
+
+        return within
+
+
+def _block(asked: Batch, names: frozenset[str], pace: _Pace) -> Block | None:
+    titles = asked.kept.names if asked.kept else ()
+    return asked.rows.block(names, pace.size, titles)
 
 
 def _pieces(
@@ -104,14 +142,15 @@ def _pieces(
 ) -> list[Piece]:
     """The answers to the rows of a block, and the rows that the interpreter has to answer."""
     many, odd = layout.many, block.odd
-    if not wanted.noted and block.has_quoted(wanted.names):
-        odd = range(block.count)  # one of the rows has a note
+    if _needs_look(wanted, layout.names, block, odd):
+        odd = range(block.count)
     found = None if len(odd) == block.count else many.arrays(block.columns)
     results, left = found or ([], range(block.count))
     alone: dict[int, Piece] = {place: block.row(place) for place in left}
     strange = sorted({*odd} & {*left})
     rows = [block.row(place) for place in strange]
-    alone.update(zip(strange, _each(layout, many, asked, wanted, same, kind, rows), strict=True))
+    given = _each(layout, many, layout.names, asked, wanted, same, kind, rows)
+    alone.update(zip(strange, given, strict=True))
     kept = asked.kept_together(block, kind) if len(left) < block.count else {}
     pieces: list[Piece] = []
     start = 0
@@ -124,9 +163,21 @@ def _pieces(
     return pieces
 
 
+def _needs_look(wanted: Wanted, names: frozenset[str], block: Block, odd: Sequence[int]) -> bool:
+    """True if rows of a block may need a note or give other inputs, so that each is read."""
+    if block.inputs is None:
+        return not wanted.noted and block.has_quoted(names)
+    if block.inputs & wanted.names != names:
+        return True
+    left = {*odd}
+    first = next((k for k in range(block.count) if k not in left), None)
+    return first is not None and not _values(wanted, block.row(first))  # its keys are checked
+
+
 def _each(
     layout: RowLayout,
     many: Many,
+    names: frozenset[str],
     asked: Batch,
     wanted: Wanted,
     same: Mapping[str, Any],
@@ -136,9 +187,11 @@ def _each(
     """The answers to rows that are read one by one, and those left to the interpreter."""
     if not rows:
         return
-    found = many.numbers([{**same, **_values(wanted, row)} for row in rows])
-    for row, made in zip(rows, found, strict=True):
-        if made is None or (row.header is None and wanted.left) or wanted.quoted(row):
+    values = [_values(wanted, row) for row in rows]
+    found = many.numbers([{**same, **own} for own in values])
+    for row, own, made in zip(rows, values, found, strict=True):
+        is_other = own.keys() != names or (row.header is None and not own.keys() >= {*wanted.left})
+        if made is None or is_other or wanted.quoted(row):
             yield row
         else:
             yield layout.answer(row, asked.kept_of(row, kind), made)

@@ -31,10 +31,11 @@ class RowLayout:
         question: The question.
         many: Its compiled code.
         kind: The form, as for `RowWriter`.
+        names: The inputs that rows give to this code.
     """
 
-    def __init__(self, question: Question, many: Many, kind: str) -> None:
-        self.many = many
+    def __init__(self, question: Question, many: Many, kind: str, names: frozenset[str]) -> None:
+        self.many, self.names = many, names
         self._question, self._kind = question, kind
         # two answers that differ only in their numbers
         one, other = ([i + part for i in range(len(many.types))] for part in (0.25, 0.75))

@@ -18,6 +18,7 @@ from gradcli.cli.line.records import Batch, row_target
 from gradcli.cli.rows.many_rows import Piece, many_rows, takes_code
 from gradcli.cli.rows.query import Question
 from gradcli.cli.rows.row_writer import Answer, Kept, RowWriter, Said, Text, Together, refused
+from gradcli.cli.rows.threads import threads
 from gradcli.cli.rows.workers import Watch, can_fork, workers
 from gradcli.cli.terminal.failures import bug, lacks_memory, out_of_memory
 from gradcli.cli.terminal.messages import Telling
@@ -157,14 +158,23 @@ def answer_rows(
 
 
 def _shared(
-    processes: ExitStack, writer: RowWriter, jobs: int, work: Callable[[Block], list[Piece]]
+    processes: ExitStack,
+    writer: RowWriter,
+    jobs: int,
+    work: Callable[[Block], list[Piece]],
+    *,
+    apart: bool,
 ) -> Callable[[Iterable[Block]], Iterator[list[Piece]]]:
-    """Processes that answer and write blocks, and end with the stack."""
+    """Threads that answer and write blocks, or processes if the code would hold Python's lock. They
+    end with the stack.
+    """
 
-    def written(block: Block, leave: Callable[[list[Piece]], None]) -> list[Piece]:
+    def written(block: Block, leave: object = None) -> list[Piece]:
         return [writer.text_of(p) if isinstance(p, Together) else p for p in work(block)]
 
-    return processes.enter_context(workers(written, jobs, 1))
+    if apart:
+        return processes.enter_context(workers(written, jobs, 1))
+    return processes.enter_context(threads(written, jobs))
 
 
 def _may_get_stuck(limits: Limits) -> bool:

@@ -98,8 +98,7 @@ class ArrowBlock(Block):
         super().__init__(name, number, number + 1, batch.num_rows)
         self._header, self._batch, self._names = header, batch, names
 
-    @cached_property
-    def columns(self) -> dict[str, Any]:
+    def _read(self) -> dict[str, Any]:
         wanted = {name: self._header.columns[name] for name in self._names}
         found = (self._floats(place) for column in wanted.values() for place in column.cells)
         return self._header.arranged(wanted, found)

@@ -11,7 +11,8 @@ from gradcli.formats.readers.float_columns import columns_of
 from gradcli.formats.readers.plain_lines import quoted_places
 from gradcli.formats.readers.table import Header, Record, record_of
 from gradcli.formats.texts.dialect import Dialect
-from gradcli.formats.texts.text_columns import texts_of
+from gradcli.formats.texts.json_text import NUMBER, json_cell
+from gradcli.formats.texts.text_columns import each_text, texts_of
 
 
 class Row(NamedTuple):
@@ -49,11 +50,22 @@ class Block(ABC):
 
     def __init__(self, name: str, number: int, line: int, count: int) -> None:
         self.name, self.number, self.line, self.count = name, number, line, count
+        self._columns: dict[str, Any] | None = None
 
-    @cached_property
-    @abstractmethod
+    @property
     def columns(self) -> dict[str, Any]:
         """Arrays of numbers by name, with nan for a row that needs a reading of its own."""
+        if self._columns is None:  # Python 3.11 computes one cached property at a time
+            self._columns = self._read()
+        return self._columns
+
+    @columns.setter
+    def columns(self, changed: dict[str, Any]) -> None:
+        self._columns = changed
+
+    @abstractmethod
+    def _read(self) -> dict[str, Any]:
+        """The columns of numbers."""
 
     @abstractmethod
     def texts(self, title: str) -> Any:
@@ -64,6 +76,18 @@ class Block(ABC):
         list of texts; None if there is no such column.
         """
         return self.texts(title)
+
+    def json(self, title: str) -> Any:
+        """The cells below a title as a column of JSON texts; None if there is no such column."""
+        texts = self.texts(title)
+        return None if texts is None else each_text(texts, NUMBER.pattern, json_cell)
+
+    @property
+    def inputs(self) -> frozenset[str] | None:
+        """The inputs that objects give which need no reading of their own; None in a table, whose
+        header says it.
+        """
+        return None
 
     @abstractmethod
     def row(self, place: int) -> Row:
@@ -112,21 +136,18 @@ class LineBlock(Block):
         self.header = header
         self._lines, self._names = lines, names
         self._titles = {title: header.places[title] for title in titles if title in header.places}
-
-    @cached_property
-    def columns(self) -> dict[str, Any]:
-        return self._read[0]
+        self._texts: dict[str, Any] = {}
 
     def texts(self, title: str) -> Any:
-        return self._read[1].get(title)
+        assert self.columns is not None, "they are read together"
+        return self._texts.get(title)
 
     def values(self, title: str) -> Any:
         texts = self.texts(title)
         return None if texts is None else [*texts_of(texts)]
 
-    @cached_property
-    def _read(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The columns of numbers by name and those of texts by title."""
+    def _read(self) -> dict[str, Any]:
+        """The columns of numbers; those of texts are read with them."""
         header = self.header
         wanted = {name: header.columns[name] for name in self._names}
         places = [place for column in wanted.values() for place in column.cells]
@@ -134,7 +155,8 @@ class LineBlock(Block):
             *(self._lines, self.count, len(header.names), places, [*self._titles.values()]),
             *(header.delimiter, header.dialect),
         )
-        return header.arranged(wanted, numbers), dict(zip(self._titles, texts, strict=True))
+        self._texts = dict(zip(self._titles, texts, strict=True))
+        return header.arranged(wanted, numbers)
 
     @cached_property
     def records(self) -> list[Record]:

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from gradcli.errors import Diagnostic, InputError, nearest
 from gradcli.formats.readers.block import Block, Row
+from gradcli.formats.readers.json_block import json_text, text_of
 from gradcli.formats.readers.rows import Rows, written_object
-from gradcli.formats.texts.literal import quote
-from gradcli.formats.texts.text_columns import each_text
-
-_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?", re.ASCII)  # of JSON
-
+from gradcli.formats.texts.json_text import json_cell
 
 FILE = "FILE"
 """Keeps the name of a row's file, unless a column has this name."""
@@ -39,8 +34,7 @@ class Kept:
     def cells(self, row: Row) -> list[str]:
         """The kept cells of a row, as texts; "" for a missing one."""
         if row.header is None:
-            found = self._of_object(row)
-            return [v if isinstance(v, str) else "" if v is None else _json(v) for v in found]
+            return [*map(text_of, self._of_object(row))]
         cells, places = row.record.cells, row.header.places
         found = [(n, places.get(n, len(cells))) for n in self.names]
         other = {FILE: row.record.name}
@@ -48,8 +42,7 @@ class Kept:
 
     def columns(self, block: Block) -> list[Any]:
         """The kept columns of a block, as columns of texts."""
-        found = map(block.texts, self.names)
-        return [[block.name] * block.count if texts is None else texts for texts in found]
+        return self._found(block, block.texts)
 
     def values(self, row: Row) -> list[Any]:
         """The kept values of a row for a file with types: texts, or values of its own file."""
@@ -61,27 +54,32 @@ class Kept:
 
     def typed_columns(self, block: Block) -> list[Any]:
         """The kept columns of a block for a file with types: texts, or arrays of its own file."""
-        found = map(block.values, self.names)
-        return [[block.name] * block.count if values is None else values for values in found]
+        return self._found(block, block.values)
+
+    def _found(self, block: Block, take: Callable[[str], Any]) -> list[Any]:
+        found = map(take, self.names)
+        other = {FILE: block.name}
+        return [
+            [other.get(name, "")] * block.count if column is None else column
+            for name, column in zip(self.names, found, strict=True)
+        ]
 
     def json(self, row: Row) -> dict[str, str]:
         """The kept cells of a row as JSON by name; cells that read as numbers become numbers."""
         if row.header is None:
-            return {n: _json(v) for n, v in zip(self.names, self._of_object(row), strict=True)}
-        return {n: _cell(text) for n, text in zip(self.names, self.cells(row), strict=True)}
+            return {n: json_text(v) for n, v in zip(self.names, self._of_object(row), strict=True)}
+        return {n: json_cell(text) for n, text in zip(self.names, self.cells(row), strict=True)}
 
     def json_columns(self, block: Block) -> list[Any]:
         """The kept columns of a block as columns of JSON texts."""
-        return [each_text(column, _NUMBER.pattern, _cell) for column in self.columns(block)]
+        file = json_cell(block.name) if block.inputs is None else json_text(block.name)
+        other = {FILE: file}
+        found = map(block.json, self.names)
+        return [
+            [other.get(name, "null")] * block.count if column is None else column
+            for name, column in zip(self.names, found, strict=True)
+        ]
 
     def _of_object(self, row: Row) -> list[Any]:
         found = written_object(row.record.text)
         return [found.get(n, row.record.name if n == FILE else None) for n in self.names]
-
-
-def _cell(text: str) -> str:
-    return text if _NUMBER.fullmatch(text) else quote(text)
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -9,14 +9,14 @@ _QUOTE, _LINE_END, _RETURN = b'"\n\r'
 _MAYBE_BLANK = re.compile(rb"(?:\A|\n)[\t-\r\x1c- \x80-\xff]")
 
 
-def are_plain(lines: bytes, delimiter: str) -> bool:
+def are_plain(lines: bytes, delimiter: str | None) -> bool:
     """True if each line, up to the next LF, is one record in UTF-8 and its quotes surround cells.
 
     Args:
         lines: Whole lines.
-        delimiter: The text between cells.
+        delimiter: The text between cells; None for JSON.
     """
-    if len(delimiter.encode()) != 1 or lines.count(b"\r") != lines.count(b"\r\n"):
+    if lines.count(b"\r") != lines.count(b"\r\n"):
         return False
     if not lines.isascii():
         try:
@@ -25,7 +25,10 @@ def are_plain(lines: bytes, delimiter: str) -> bool:
             return False
     if _MAYBE_BLANK.search(lines) and any(not line.strip() for line in _split(lines)):
         return False
-    return b'"' not in lines or _quotes_are_regular(lines, ord(delimiter))
+    if delimiter is None:
+        return True
+    is_single = len(delimiter.encode()) == 1
+    return is_single and (b'"' not in lines or _quotes_are_regular(lines, ord(delimiter)))
 
 
 def _split(lines: bytes) -> list[str]:

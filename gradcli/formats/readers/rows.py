@@ -11,6 +11,7 @@ from typing import IO, Any
 from gradcli.errors import InputError
 from gradcli.formats.files.compressed import Opened, open_bytes
 from gradcli.formats.readers.block import Block, LineBlock, Row
+from gradcli.formats.readers.json_block import JsonBlock
 from gradcli.formats.readers.json_values import json_value, printed_values
 from gradcli.formats.readers.line_blocks import LineBlocks
 from gradcli.formats.readers.plain_lines import are_plain
@@ -171,15 +172,18 @@ class Rows:
             InputError: If they cannot be read.
         """
         header = self._header
-        if header is None or header.is_recorded or self._first is not None:
+        if self._first is not None or (header is not None and header.is_recorded):
             return None
         lines = self._lines.block(self._blocks, most)
-        if not lines or not are_plain(lines, header.delimiter):
+        if not lines or not are_plain(lines, header.delimiter if header else None):
             self._blocks.put_back(lines)
             return None
-        found = LineBlock(
-            self.name, header, lines, self.count, self._lines.number + 1, names, titles
-        )
+        at = self.count, self._lines.number + 1
+        found: Block
+        if header is None:
+            found = JsonBlock(self.name, self._dialect, lines, *at, names)
+        else:
+            found = LineBlock(self.name, header, lines, *at, names, titles)
         self.count += found.count
         self._lines.number += found.count
         return found

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 
 from gradcli.errors import Diagnostic
 from gradcli.formats.texts.literal import literal, quote
 from gradcli.source import Source, Span
+
+NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?", re.ASCII)
+"""A number in JSON."""
+
+
+def json_cell(text: str) -> str:
+    """The cell of a table as JSON: a number, or a string."""
+    return text if NUMBER.fullmatch(text) else quote(text)
 
 
 def diagnostic_json(diagnostic: Diagnostic) -> str:

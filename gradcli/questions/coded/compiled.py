@@ -65,6 +65,11 @@ class Many:
         """The types of the numbers that an answer is made of: float, int or bool."""
         return self._prepared.types
 
+    @property
+    def is_free(self) -> bool:
+        """True if the code runs without Python's lock, so that threads make it faster."""
+        return not self._prepared.code.calls_python
+
     def numbers(self, values: Sequence[Mapping[str, Any]]) -> list[tuple[Any, ...] | None]:
         """The numbers of the answers for values of the inputs by name, None where a question has to
         be asked by itself: all of them if together they take what one of them may.

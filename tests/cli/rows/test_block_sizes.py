@@ -85,7 +85,7 @@ def test_blocks_are_shared_as_soon_as_they_have_taken_long(
     asked.clear()
     until = []
 
-    def alone(processes, writer, count, work):
+    def alone(processes, writer, count, work, *, apart):
         until.append((len(asked), count))
         return lambda blocks: map(work, blocks)
 
@@ -95,7 +95,7 @@ def test_blocks_are_shared_as_soon_as_they_have_taken_long(
     assert until == ([] if before is None else [(before, int(jobs))])
 
 
-def test_objects_are_taken_together_twice_as_many_each_time(cli, monkeypatch):
+def test_rows_that_are_read_one_by_one_are_taken_together_twice_as_many_each_time(cli, monkeypatch):
     found, together = [], Many.numbers
 
     def noted(self, values):
@@ -104,7 +104,7 @@ def test_objects_are_taken_together_twice_as_many_each_time(cli, monkeypatch):
 
     monkeypatch.setattr(Many, "numbers", noted)
     sizes = [16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 4096, 5]
-    objects = "".join(f'{{"x": {k}.5}}\n' for k in range(sum(sizes)))
+    objects = "".join(f'{{"x": {k}.5}}\n\n' for k in range(sum(sizes)))  # with blank lines
     assert cli("run", *SQUARE[1:], "-r", stdin=objects)[0] == 0
     assert found == sizes
 

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 import pytest
 
 from gradcli.cli.rows import many_rows
-from gradcli.formats.readers import float_columns
+from gradcli.formats.readers import float_columns, json_block
 from gradcli.formats.texts import float_texts, text_columns
 
 COUNT = 24
@@ -82,3 +82,59 @@ def test_all_paths_give_the_same_bytes(cli, tmp_path, monkeypatch, small, seed):
             shared.setattr(many_rows, "_WORTH", -1.0)
             command = [*asked, "-f", form, "--compile", "always", "--jobs", "2"]
             assert cli(*command) == expected, form
+
+
+VALUES = [1, -2.5, 1e-7, 123456789.25, 0, 7e20, 0.1, 2**40]
+ODD_VALUES = [-0.0, "nan", "NaN", "1.5", None, "x", 2**53 + 1, 10**30, True, [1], {"c": 1}]
+KEPT = [
+    "a",
+    "",
+    'say "so"',
+    "é\n",
+    1,
+    1.5,
+    1e-7,
+    None,
+    True,
+    [1, {"x": 2}],
+    "t:1",
+    10**30,
+]
+
+
+def objects(draw, odd):
+    """Random objects, some with other keys, or values that are no numbers."""
+    from json import dumps
+
+    lines = []
+    for _ in range(COUNT):
+        pool = ODD_VALUES if draw.random() < odd else VALUES
+        found = {"id": draw.choice(KEPT), "a": draw.choice(pool), "b": draw.choice(VALUES)}
+        if draw.random() < odd:
+            found.pop(draw.choice([*found]))
+        if draw.random() < odd:
+            found["w"] = 2.0
+        line = dumps(found, ensure_ascii=draw.random() < 0.5)
+        if draw.random() < odd / 2:
+            line = draw.choice([line[:-1], line[:-1] + ', "a": 3}', line + " ", "[1]"])
+        lines.append(line)
+    return lines
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_objects_are_answered_as_one_by_one(cli, monkeypatch, small, seed):
+    draw = random.Random(seed)
+    text = "\n".join([*objects(draw, draw.choice([0.0, 0.15])), ""])
+    program = ["-e", "input a: float", "-e", "input b: float"]
+    program += ["-e", "input w = 1.0", "-e", "a * b * w + b"] if seed % 2 else ["-e", "a * b + b"]
+    asked = ["grad", *program, "--wrt", "a,b", "--rows", "-", "--on-error", "record"]
+    asked += draw.choice([[], ["--keep", "id"], ["--keep", "id,FILE,none"]])
+    for form in draw.sample(["csv", "ndjson"], 2):
+        expected = cli(*asked, "-f", form, "--compile", "never", stdin=text)
+        assert expected[1].count("\n") >= COUNT, expected[2]
+        assert cli(*asked, "-f", form, "--compile", "auto", stdin=text) == expected, form
+        with monkeypatch.context() as bare:
+            bare.setattr(json_block, "find_spec", without_pyarrow)
+            json_block._reader.cache_clear()
+            assert cli(*asked, "-f", form, "--compile", "auto", stdin=text) == expected, form
+        json_block._reader.cache_clear()

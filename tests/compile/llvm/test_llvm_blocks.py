@@ -286,13 +286,19 @@ INPUTS = [GIVEN["x"], GIVEN["b"], 1.0]
 
 
 def test_memory_is_that_of_a_block(short):
-    """The stacks of one block at a time, not those of the whole vector."""
+    """The stacks of one block at a time, not those of the whole vector; with checkpoints, those of
+    few turns.
+    """
     program = typed(HEAD + BLOCKWISE["a loop"][0])
     made = code.Code(program)
     stack = 210 * 3 * SIZE * 8
-    with pytest.raises(Left):
-        code.Code(program).call(INPUTS, Control(memory=stack // 20))
-    assert made.call(INPUTS, Control(memory=stack // 2))
+    found = made.call(INPUTS, Control(memory=stack // 2))
+    assert made._sparing is None
+    again = made.call(INPUTS, Control(memory=stack // 8))
+    assert all(map(np.array_equal, found, again))
+    assert blockwise(made._sparing.program)
+    with pytest.raises(Left, match="memory"):
+        made.call(INPUTS, Control(memory=stack // 40))
 
 
 def test_sums_beyond_the_memory(short, monkeypatch):

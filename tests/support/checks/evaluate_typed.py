@@ -7,14 +7,14 @@ from gradcli.engine.ops.catalog import ops
 
 def evaluate(program, inputs, echo=lambda text: None):
     """The results of a typed program for inputs. Raises `Left` if it bails out."""
-    run = _Run(program.texts, echo)
+    run = Run(program.texts, echo)
     run.values.update({v.number: x for v, x in zip(program.inputs, inputs, strict=True)})
     results = run.block(program.block)
     assert not any(run.stacks.values()), "a stack is not empty at the end"
     return results
 
 
-class _Run:
+class Run:
     def __init__(self, texts, echo):
         self.values, self.stacks, self.texts, self.echo = {}, {}, texts, echo
         self.turns = self.held = self.most = 0

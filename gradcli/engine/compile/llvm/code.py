@@ -16,6 +16,7 @@ from gradcli.engine.compile.llvm.emit.machine import Machine
 from gradcli.engine.compile.llvm.lower import Module, by_blocks
 from gradcli.engine.compile.llvm.run import Run, Shape, Words
 from gradcli.engine.compile.llvm.worker import wait
+from gradcli.engine.compile.passes.checkpoints import checkpointed, kept
 from gradcli.engine.compile.typed import (
     NotCompilable,
     Places,
@@ -50,7 +51,9 @@ class Code:
 
     def __init__(self, program: Program) -> None:
         self.program = program
+        self._sparing: Code | None = None
         module, blockwise = self._lowered()
+        self._keeps = kept(module.program)
         self._reasons = module.reasons
         self.stacks: Mapping[int, int] = module.stacks
         self._waits = module.waits
@@ -73,11 +76,35 @@ class Code:
         return Code, (self.program,)
 
     def call(self, inputs: Sequence[Any], control: Control) -> tuple[Any, ...]:
-        """The program's results for some inputs.
+        """The program's results for some inputs. If what its loops keep does not fit into memory,
+        they keep checkpoints.
 
         Raises:
             Left: If the code bails out.
         """
+        if self._keeps <= control.memory or self._keeps <= control.more():
+            try:
+                return self._called(inputs, control)
+            except Left as left:
+                if left.reason != state.MEMORY or self.program.texts:
+                    raise
+        return self._with_checkpoints()._called(inputs, control)
+
+    def _with_checkpoints(self) -> Code:
+        """The code of the program with checkpoints.
+
+        Raises:
+            Left: If it has no loops for them.
+        """
+        if self._sparing is None:
+            program = checkpointed(self.program)
+            if program is self.program:
+                raise Left(state.MEMORY)
+            self._sparing = Code(program)
+        return self._sparing
+
+    def _called(self, inputs: Sequence[Any], control: Control) -> tuple[Any, ...]:
+        """The results for some inputs."""
         inputs, kept = self.with_addresses(inputs)
         given = self.given.packed(inputs)
         results = {k: _empty(self.gives.types[k]) for k in self._arrays_out}

@@ -53,6 +53,7 @@ class Module:
         NotCompilable: If LLVM has no code for it.
 
     Fields:
+        program: the typed program.
         text: the module.
         reasons: why the code bails out, by the number in the state.
         primitives: the functions that the code calls.
@@ -68,6 +69,7 @@ class Module:
     """
 
     def __init__(self, program: Program) -> None:
+        self.program = program
         self.primitives = Primitives()
         depth, stacks = _survey(program.block)
         body: Body

@@ -237,8 +237,10 @@ def _group(body: Sequence[Instruction], at: int) -> set[int]:
     """The places of the instructions that must be done together with the one at a place: those that
     share stacks with it, and those between, which read what some make and make what others read.
     """
-    stacks, reads = [{*_stacks([i])} for i in body], [*map(_reads, body)]
-    made = [{v.number for v in defined(i)} for i in body]
+    stacks = [{*_stacks([i])} for i in body]
+    marks = [{-1 - k for k in own} for own in stacks]  # a pop reads what a push has made
+    reads = [_reads(i) | marks[k] for k, i in enumerate(body)]
+    made = [{v.number for v in defined(i)} | marks[k] for k, i in enumerate(body)]
     group = {at}
     while True:
         shared = set().union(*(stacks[k] for k in group))

@@ -13,10 +13,9 @@ from gradcli.engine.compile.llvm.blocks import Blocks
 from gradcli.engine.compile.llvm.calls import Calls, address
 from gradcli.engine.compile.llvm.emit import state
 from gradcli.engine.compile.llvm.emit.machine import Machine
-from gradcli.engine.compile.llvm.lower import Module, by_blocks
+from gradcli.engine.compile.llvm.lower import Module, by_blocks, with_checkpoints
 from gradcli.engine.compile.llvm.run import Run, Shape, Words
 from gradcli.engine.compile.llvm.worker import wait
-from gradcli.engine.compile.passes.checkpoints import checkpointed, kept
 from gradcli.engine.compile.typed import (
     NotCompilable,
     Places,
@@ -53,7 +52,7 @@ class Code:
         self.program = program
         self._sparing: Code | None = None
         module, blockwise = self._lowered()
-        self._keeps = kept(module.program)
+        self._keeps = module.keeps
         self._reasons = module.reasons
         self.stacks: Mapping[int, int] = module.stacks
         self._waits = module.waits
@@ -97,7 +96,7 @@ class Code:
             Left: If it has no loops for them.
         """
         if self._sparing is None:
-            program = checkpointed(self.program)
+            program = with_checkpoints(self.program)
             if program is self.program:
                 raise Left(state.MEMORY)
             self._sparing = Code(program)

@@ -14,6 +14,7 @@ from gradcli.engine.compile.llvm.emit.body import Body, read_word, slot, write_w
 from gradcli.engine.compile.llvm.emit.primitives import Primitives
 from gradcli.engine.compile.llvm.emit.writer import RARE, Number, Writer
 from gradcli.engine.compile.passes.blocks import in_blocks
+from gradcli.engine.compile.passes.checkpoints import checkpointed, kept
 from gradcli.engine.compile.passes.together import moved_together
 from gradcli.engine.compile.scalar.errors import Untranslatable
 from gradcli.engine.compile.typed import (
@@ -53,7 +54,6 @@ class Module:
         NotCompilable: If LLVM has no code for it.
 
     Fields:
-        program: the typed program.
         text: the module.
         reasons: why the code bails out, by the number in the state.
         primitives: the functions that the code calls.
@@ -62,6 +62,7 @@ class Module:
         length: the number of lines of `call`.
         waits: True if the code has loops or calls `SERVE`.
         work: the cost of the steps on arrays, in lines.
+        keeps: bytes that loops keep for their reverse, as far as their turns are known.
         memory: bytes that a call needs for arrays.
         entries: by stack: the bytes of an entry with arrays.
         callbacks: the steps on arrays that Python does.
@@ -69,12 +70,12 @@ class Module:
     """
 
     def __init__(self, program: Program) -> None:
-        self.program = program
         self.primitives = Primitives()
         depth, stacks = _survey(program.block)
         body: Body
         try:
             with _room(depth):
+                self.keeps = kept(program) if stacks else 0
                 program = moved_together(program)
                 if has_arrays(program):
                     from gradcli.engine.compile.llvm.arrays.body import ArrayBody
@@ -125,6 +126,12 @@ def by_blocks(program: Program) -> Program:
     """The program with its loops over long vectors done by blocks."""
     with _room(_survey(program.block)[0]):
         return in_blocks(program)
+
+
+def with_checkpoints(program: Program) -> Program:
+    """The program with checkpoints in its loops; the program itself if it has none for them."""
+    with _room(_survey(program.block)[0]):
+        return checkpointed(program)
 
 
 def _room(depth: int) -> Room:

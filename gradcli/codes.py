@@ -138,7 +138,7 @@ GROUPS = {
         ),
         (
             "not-compilable",
-            "a program or question that `--compile always` cannot compile",
+            "a program or question that `--compile always` or `export` cannot make code of",
             "The message has the reason, and the place in the program. `--compile auto`, the "
             "default, interprets such a program without a message. docs/compiled.md describes the "
             "programs that compile.",

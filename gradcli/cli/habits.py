@@ -33,7 +33,6 @@ COMMANDS = {
 
 INSTEAD = {
     "version": "`gradcli --version` prints the version",
-    "export": "`gradcli graph FILE -f dot` writes the graph, `-o FILE` the results of a command",
     **dict.fromkeys(("batch", "map"), "`gradcli run FILE --rows -` answers each line of its input"),
     **dict.fromkeys(
         ("repl", "shell", "console", "interactive", "prompt"),

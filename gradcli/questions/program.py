@@ -732,6 +732,41 @@ class Program:
         asked = request(inputs, named, options, wrt=wrt, of=of, mode=mode)
         return stage(self._loaded, asked, name)
 
+    def export(
+        self,
+        file: str,
+        inputs: Mapping[str, Any] | None = None,
+        *,
+        wrt: str | Sequence[str] | None = None,
+        of: str | Sequence[str] | None = None,
+        order: int = 1,
+        mode: str = "auto",
+        by: str = "gradcli",
+        options: Options | None = None,
+        **named: Any,
+    ) -> dict[str, str]:
+        """The program and its derivatives as source code: the texts of files, by name.
+
+        Args:
+            file: The name of the file; its suffix tells the language: `.c`.
+            inputs: Values by name, of which the types and sizes count; others have their defaults.
+            wrt: Names to differentiate by, in the order of the function's parameters.
+            of: Top-level names, None for the program's result.
+            order: The highest order of derivatives: 0, 1 or 2.
+            mode: "forward" or "reverse" for first derivatives, "auto" for the cheaper.
+            by: Who has written the files, as they say.
+            options: How to run the program for the defaults of its inputs.
+            **named: More values by name.
+
+        Raises:
+            ProgramError: If the program has no source code; the message says why and where.
+            UsageError: If the suffix of the file is unknown, or a name.
+        """
+        from gradcli.questions.exported.export import export
+
+        asked = request(inputs, named, options, wrt=wrt, mode=mode)
+        return export(self._loaded, asked, _listed(of) or [], order, file, by)
+
     def compile(
         self, wrt: str | Sequence[str] | None = None, *, of: str | None = None, order: int = 1
     ) -> Function:

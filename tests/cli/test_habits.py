@@ -13,9 +13,6 @@ TYPED = {
     "optimize f.grad": "did you mean `minimize`?",
     "solve f.grad": "did you mean `root`?",
     "uncertainty f.grad": "did you mean `propagate`?",
-    "export f.grad": (
-        "`gradcli graph FILE -f dot` writes the graph, `-o FILE` the results of a command"
-    ),
     "server f.grad": "did you mean `serve`?",
     "batch f.grad": "`gradcli run FILE --rows -` answers each line of its input",
     "repl": "there is no prompt; `gradcli run -e 'x = 3' -e 'x ** 2'` runs lines",

@@ -294,6 +294,17 @@ class Line:
     order: int = option(
         default=1, min=1, max=2, metavar="N", help="Highest order of derivatives to check (1)."
     )
+    highest: int = option(
+        "--order",
+        default=1,
+        min=0,
+        max=2,
+        metavar="N",
+        help="Highest order of derivatives to write: 0, 1 or 2 (1).",
+    )
+    written: str | None = option(
+        "-o", "--output", metavar="FILE", help="The file to write: .c, with its header."
+    )
     form: str = option("-f", "--format", default="auto", metavar="FORM")
     json: bool = flag("--json", help="Short for --format json.")
     raw: bool = flag("-r", "--raw", help="Print numbers only, one a line.")

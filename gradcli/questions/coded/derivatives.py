@@ -41,22 +41,33 @@ Result = TypeVar("Result")
 
 
 class LoweredDerivatives(Lowered):
-    """Base of questions about derivatives: of a float, or a list or tuple of floats, by names."""
+    """Base of questions about derivatives: of a float, or a list or tuple of floats, by names.
+
+    Fields:
+        specialized: the program without derivatives.
+        derivative: the first derivatives of reverse mode; None if there are none.
+    """
+
+    specialized: Specialized
+    derivative: Derived | None = None
 
     def __init__(self, loaded: Loaded, request: Request, plan: Plan) -> None:
         program = loaded.program
-        if request.of is None and program.result is None:
+        wanted = self.wanted(request)
+        if None in wanted and program.result is None:
             raise NotCompilable("the program has no result")
-        if request.of is not None and request.of not in program.names:
+        if any(name not in program.names for name in wanted if name is not None):
             raise NotCompilable("the result is no name of the program")
         self.loaded = loaded
         self.output = program.output if request.of is None else request.of
         watched, asked = self.names_of(loaded, request)
-        wanted, how = [request.of], (plan.tensors, plan.most_inlined)
+        how = plan.tensors, plan.most_inlined
         made = specialize(program, request.shapes, watched, wanted, asked, *how)
+        self.specialized = made
         self.names = _differentiated(loaded, request, made, watched, asked)
         self.draws = made.draws
-        (self.tree,) = made.outputs
+        several = made.outputs
+        self.tree = several[0] if len(several) == 1 else Items(tuple, several)
         self._results = made.program.block.results
         self.width = len(self._results)
         leaves = self.tree.items if isinstance(self.tree, Items) else (self.tree,)
@@ -66,10 +77,10 @@ class LoweredDerivatives(Lowered):
         if isinstance(self.tree, Items) and self._is_whole:
             raise NotCompilable("the result is a list of tensors")
         self._shapes = [made.arrays[n].shape if n in made.arrays else () for n in self.names]
-        several = [_points(made, name) for name in self.names]
-        self._counts = [*map(len, several)]
-        points = [v for own in several for v in own]
-        of = zip(self.names, several, strict=True)
+        own_points = [_points(made, name) for name in self.names]
+        self._counts = [*map(len, own_points)]
+        points = [v for own in own_points for v in own]
+        of = zip(self.names, own_points, strict=True)
         self.whole = {name for name, own in of if is_array(own[0].type)}
         plain, self.constants = _with_points(made, points)
         self.inputs, self.effort = inputs_of(made), made.effort
@@ -79,6 +90,10 @@ class LoweredDerivatives(Lowered):
         self.unused: list[str] = []
         _hold_rules(plain, points)
         self.program = self.finished(self.derived(plain, request), request)
+
+    def wanted(self, request: Request) -> Sequence[str | None]:
+        """The results: top-level names, None for the program's result."""
+        return [request.of]
 
     def names_of(self, loaded: Loaded, request: Request) -> tuple[Sequence[str], Sequence[str]]:
         """The watched names, and those of them that the user has named."""
@@ -102,6 +117,7 @@ class LoweredDerivatives(Lowered):
 
     def first(self, found: Derived) -> Program:
         """A program with first derivatives; what nothing leads to is noted."""
+        self.derivative = found
         count = len(self.points)
         several = [found.absent[k::count] for k in range(count)]
         self.unused = [

@@ -82,6 +82,7 @@ NUMBERS = {  # what an option is without a value, the least that it takes and th
     "most_evaluations": (None, 1, None),
     "unfold": (0, 0, None),
     "order": (1, 1, 2),
+    "highest": (1, 0, 2),
     "precision": (6, 1, 17),
     "seed": (None, 0, 2**128 - 1),
 }

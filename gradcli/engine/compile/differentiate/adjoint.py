@@ -165,6 +165,7 @@ class _Backward:
         self.found: list[dict[int, Delta]] = [{} for _ in directions]
         self.next_stack = unused_stack(program)
         self.stacks: dict[int, int] = {}
+        self.cotangents: dict[int, int] = {}
 
     def derived(self) -> Derived:
         program, builder = self.program, self.builder
@@ -187,13 +188,22 @@ class _Backward:
         made = Program((*program.inputs, *seeds), block, program.texts)
         several = range(len(self.found))
         typed = [self.deltas.type(d, types[number]) for d in several for number in order]
-        return derived(made, found, typed, self.deltas, self.first)
+        whole = derived(made, found, typed, self.deltas, self.first)
+        return Derived(whole.program, whole.absent, self.first, whole.flags, self.cotangents)
+
+    def belongs(self, cotangent: Operand, v: Value) -> None:
+        """Record the value that a cotangent belongs to."""
+        if isinstance(cotangent, Value):
+            self.cotangents.setdefault(cotangent.number, v.number)
 
     # --- visiting instructions -----------------------------------------------------------
 
     def take(self, frame: Frame, v: Value) -> list[Delta | None]:
         """Take the cotangents of a value out of the pending ones, one for each direction."""
         taken = [frame.take(d, v) for d in range(len(self.directions))]
+        for delta in taken:
+            if delta is not None:
+                self.belongs(delta.value, v)
         if v.number in self.wrt:
             for found, delta in zip(self.found, taken, strict=True):
                 if delta is not None:
@@ -341,6 +351,7 @@ class _Backward:
         absent = then.absent
         if isinstance(absent, Value) or absent is not orelse.absent:
             absent = self.target(made, "bool", absent, orelse.absent)
+            self.deltas.flags.add(absent.number)
         return Delta(value, absent, max(then.terms, orelse.terms))
 
     def named(self, made: _Branch, v: Value) -> Operand:
@@ -370,6 +381,7 @@ class _Backward:
                     type_ = self.deltas.type(d, i.targets[k].type)
                     delta, carried = turn.carry_delta(given[k][d] or ABSENT, type_)
                     going.append((d, k, carried))
+                    self.belongs(delta.value, i.params[k])
                     if x in self.active[d]:
                         self.handed(d, x, delta, turn)
             self.reverse(i.body, turn)
@@ -377,6 +389,8 @@ class _Backward:
                 _then(carried, turn.take(d, i.params[k]) or ABSENT)
             for d, number, carried in turn.sums:
                 _then(carried, turn.pending[d][number])
+                for same in (carried[0].param, carried[0].target):
+                    self.cotangents.setdefault(same.number, number)
             left = turn.carry(frame.read(i.turns), "int")
             before = ops.sub(self.builder.known(left.param), 1)
             left.then = operand(before)

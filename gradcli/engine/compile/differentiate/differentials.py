@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from gradcli.engine.compile.passes.simplify import tidy
@@ -75,6 +75,7 @@ class Deltas:
     Fields:
         types: the types of the program's values, by number.
         constants: instructions that make constant arrays; they go before all others.
+        flags: the numbers of the flags that branches, loops and stacks pass on.
     """
 
     def __init__(self, builder: Builder, counts: Sequence[int] = ()) -> None:
@@ -82,6 +83,7 @@ class Deltas:
         self.counts = counts
         self.types: dict[int, str] = {}
         self.constants: list[Instruction] = []
+        self.flags: set[int] = set()
         self._filled: dict[tuple[str, str], Value] = {}
         self._held: set[int] = set()  # numbers of deltas passed unchanged to several values
         self._positive: set[int] = set()  # numbers of sums that are never the negative zero
@@ -100,6 +102,7 @@ class Deltas:
         values.
         """
         value, absent = self.builder.value(type), self.builder.value("bool")
+        self.flags.add(absent.number)
         return Delta(value, absent, MANY), (value, absent)
 
     def filled(self, number: Operand, type: str) -> Operand:
@@ -255,11 +258,18 @@ class Derived(Record):
         program: returns the results of the original, then the derivatives, direction by direction.
             It bails out if one of them is nan.
         absent: for each derivative a flag: true if it does not exist; its value is then 0.0.
+        first: the number of the first value that the original does not have.
+        flags: the numbers of the flags, true if a cotangent is absent, that branches and loops
+            pass on.
+        cotangents: the number of the value that each cotangent belongs to, by its own number.
     """
 
-    __slots__ = ("program", "absent")
+    __slots__ = ("program", "absent", "first", "flags", "cotangents")
     program: Program
     absent: tuple[Operand, ...]
+    first: int
+    flags: Collection[int]
+    cotangents: Mapping[int, int]
 
 
 def derived(
@@ -294,7 +304,7 @@ def derived(
     made = tidy(Program(program.inputs, block, program.texts), first)
     block, count = made.block, len(results)
     made = Program(made.inputs, Block(block.body, block.results[:count]), made.texts)
-    return Derived(made, block.results[count:])
+    return Derived(made, block.results[count:], first, deltas.flags, {})
 
 
 def slope_type(x: Operand) -> str:

@@ -255,6 +255,7 @@ class Turn(Inner):
         with self.deltas.builder.inside(self._before):
             initial = self.deltas.as_type(initial, type)
         value, absent = self.carry(initial.value, type), self.carry(initial.absent, "bool")
+        self.deltas.flags |= {absent.param.number, absent.target.number}
         return Delta(value.param, absent.param, MANY), (value, absent)
 
     def _from_outside(self, d: int, number: int) -> Delta | None:

@@ -146,9 +146,13 @@ class Specialized(Record):
         leaves: the names that hold a leaf that requires grad.
         effort: a bound on the effort of a run.
         draws: the functions that draw the random numbers among the inputs, by name, in order.
+        variables: the variables of the program that hold values, by the values' numbers.
     """
 
-    __slots__ = ("program", "inputs", "outputs", "points", "arrays", "leaves", "effort", "draws")
+    __slots__ = (
+        *("program", "inputs", "outputs", "points", "arrays", "leaves", "effort", "draws"),
+        "variables",
+    )
     program: Program
     inputs: tuple[Entry, ...]
     outputs: tuple[Tree, ...]
@@ -157,6 +161,7 @@ class Specialized(Record):
     leaves: Collection[str]
     effort: Effort
     draws: Sequence[tuple[str, Draw]]
+    variables: Mapping[int, str]
 
 
 def specialize(
@@ -241,7 +246,7 @@ def _specialized(
     entries = tuple(binding.entries)
     draws = tuple(binding.draws)
     points = binding.points, binding.arrays, binding.leaves
-    return Specialized(found, entries, outputs, *points, effort, draws)
+    return Specialized(found, entries, outputs, *points, effort, draws, trace.variables)
 
 
 def _float(value: Any, trace: Trace) -> Any:

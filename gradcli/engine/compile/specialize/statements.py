@@ -383,6 +383,9 @@ class Statements:
         self._seen(value)
         owner = self._owner(target, frame) if target in frame.outer else frame
         owner.slots[target] = value
+        name = self._program.variables.get(target)
+        if name is not None:
+            self._trace.held_by(name, value)
 
     def _owner(self, target: int, frame: Frame) -> Frame:
         """The frame that has a slot around a function which writes it. Paths and turns are followed

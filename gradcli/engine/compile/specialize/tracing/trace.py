@@ -63,6 +63,7 @@ class Trace(Builder):
             it, by identity, with their content before.
         names: the names of nodes, by the origins of tensors.
         transforms: a function is differentiated; its results may have nodes without being tensors.
+        variables: the program's names of values, by number: the first variable that held each.
         steps, deepest: the number of turns and calls followed, and the greatest depth of calls.
     """
 
@@ -87,6 +88,7 @@ class Trace(Builder):
         self._stacks = 0
         self.names = ["", AccumulateGrad.__name__]
         self.transforms = False
+        self.variables: dict[int, str] = {}
 
     # --- what was made and changed when --------------------------------------------------
 
@@ -105,6 +107,15 @@ class Trace(Builder):
         if isinstance(value, Cell):
             return value.birth
         return self._births.setdefault(id(value), (value, self.tick()))[1]
+
+    def held_by(self, variable: str, value: Any) -> None:
+        """Record the variable of the program that holds a number or tensor."""
+        number = value.number if isinstance(value, Cell) else value
+        if isinstance(number, Symbol) and isinstance(number.value, Value):
+            self.variables.setdefault(number.value.number, variable)
+        elif isinstance(value, Vector):
+            for k, x in enumerate(value.numbers):
+                self.held_by(f"{variable}_{k}", x)
 
     @property
     def seen(self) -> list[Any]:

@@ -1,0 +1,1 @@
+"""Write typed programs as source code for people: C and Python."""

@@ -1,0 +1,67 @@
+"""Trim statements: no variable that nothing reads."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from gradcli.engine.compile.export.written import (
+    Assign,
+    Count,
+    Declare,
+    Expression,
+    Let,
+    Statement,
+    Until,
+    Variable,
+    When,
+    While,
+    every,
+    read,
+    statements,
+)
+
+
+def trimmed(body: Sequence[Statement], wanted: Sequence[Expression]) -> tuple[Statement, ...]:
+    """The statements without variables that are never read; `wanted` are read behind them."""
+    while True:
+        uses = _uses(body, wanted)
+        made = _without(body, uses)
+        if made == tuple(body):
+            return made
+        body = made
+
+
+def _uses(body: Sequence[Statement], wanted: Sequence[Expression]) -> Counter[str]:
+    found: Counter[str] = Counter()
+    for x in wanted:
+        found.update(part.name for part in every(x) if isinstance(part, Variable))
+    for s in statements(body):
+        for x in read(s):
+            own = s.variable.name if isinstance(s, Assign) else None
+            found.update(
+                part.name for part in every(x) if isinstance(part, Variable) and part.name != own
+            )
+    return found
+
+
+def _without(body: Sequence[Statement], uses: Counter[str]) -> tuple[Statement, ...]:
+    made: list[Statement] = []
+    for s in body:
+        match s:
+            case Let(variable=v) | Declare(variable=v) | Assign(variable=v) if not uses[v.name]:
+                continue
+            case When(test=test):
+                then, orelse = _without(s.then, uses), _without(s.orelse, uses)
+                if then or orelse:
+                    made.append(When(test, then, orelse))
+            case Count():
+                inner = _without(s.body, uses)
+                made.append(Count(s.variable, s.start, s.stop, s.step, inner))
+            case While():
+                made.append(While(s.test, _without(s.body, uses)))
+            case Until():
+                made.append(Until(s.test, _without(s.body, uses)))
+            case _:
+                made.append(s)
+    return tuple(made)

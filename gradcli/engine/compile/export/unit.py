@@ -1,0 +1,227 @@
+"""A program as one function of source code, with what its interface tells."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import prod
+
+from gradcli.engine.compile.export import written
+from gradcli.engine.compile.export.body import Body
+from gradcli.engine.compile.export.names import Names, named
+from gradcli.engine.compile.export.operations import Operations
+from gradcli.engine.compile.export.remarks import Remarks
+from gradcli.engine.compile.export.shared import prepared
+from gradcli.engine.compile.export.tape import relieved
+from gradcli.engine.compile.export.written import (
+    Expression,
+    Function,
+    Item,
+    Statement,
+    Variable,
+    read,
+    statements,
+)
+from gradcli.engine.compile.typed import Program, Value
+from gradcli.record import Record
+
+
+class Parameter(Record):
+    """An input of the function.
+
+    Fields:
+        name: its name in the source code.
+        of: its name in the program.
+        type: the type of its numbers.
+        shape: the sizes of an array.
+        about: the program's comment on it.
+    """
+
+    __slots__ = ("name", "of", "type", "shape", "about")
+    name: str
+    of: str
+    type: str
+    shape: tuple[int, ...]
+    about: str
+
+
+class Output(Record):
+    """Numbers that the function gives: their name, expressions, and what each of them is."""
+
+    __slots__ = ("name", "values", "says")
+    name: str
+    values: tuple[Expression, ...]
+    says: tuple[str, ...]
+
+
+class Tape(Record):
+    """The numbers that the tape holds: `fixed`, and at most `per_turn` for each turn of a loop
+    whose turns are unknown before.
+    """
+
+    __slots__ = ("fixed", "per_turn")
+    fixed: int
+    per_turn: int
+
+
+class Unit(Record):
+    """A function of source code.
+
+    Fields:
+        name: its name.
+        source: the name of the program's file.
+        about: the comment that the program begins with.
+        parameters: its inputs.
+        functions: the functions that it calls, in the order in which they may be defined.
+        body: its statements.
+        outputs: what it gives: the value, then the derivatives.
+        tape: what its tape holds.
+        unread: the names of the parameters that nothing reads.
+    """
+
+    __slots__ = (
+        *("name", "source", "about", "parameters", "functions", "body", "outputs", "tape"),
+        "unread",
+    )
+    name: str
+    source: str
+    about: tuple[str, ...]
+    parameters: tuple[Parameter, ...]
+    functions: tuple[Function, ...]
+    body: tuple[Statement, ...]
+    outputs: tuple[Output, ...]
+    tape: Tape
+    unread: tuple[str, ...]
+
+
+class Given(Record):
+    """An input of the program: its name, shape, type and comment, and its values in order."""
+
+    __slots__ = ("name", "shape", "type", "about", "values")
+    name: str
+    shape: tuple[int, ...]
+    type: str
+    about: str
+    values: Sequence[Value]
+
+
+class Results(Record):
+    """Numbers that are wanted: a name, their places among the results of the typed program, and
+    what each of them is.
+    """
+
+    __slots__ = ("name", "places", "says")
+    name: str
+    places: Sequence[int]
+    says: Sequence[str]
+
+
+class Question(Record):
+    """What source code is written of.
+
+    Fields:
+        program: the typed program with derivatives.
+        original: the typed program without.
+        variables: the program's names of values of the original.
+        first: the number of the first value that belongs to derivatives.
+        cotangents: the values that cotangents belong to.
+        inputs: the inputs, in the order of the function's parameters.
+        known: the constants that are inputs of the typed program, by number.
+        outputs: the results.
+        remarks: the program's comments.
+        source: the name of the program's file.
+    """
+
+    __slots__ = (
+        *("program", "original", "variables", "first", "cotangents", "inputs", "known", "outputs"),
+        *("remarks", "source"),
+    )
+    program: Program
+    original: Program
+    variables: Mapping[int, str]
+    first: int
+    cotangents: Mapping[int, int]
+    inputs: Sequence[Given]
+    known: Mapping[int, float | int | bool]
+    outputs: Sequence[Results]
+    remarks: Remarks
+    source: str
+
+
+def unit(question: Question, name: str, reserved: frozenset[str]) -> Unit:
+    """The function of a question, under a name; `reserved` are the words of the language.
+
+    Raises:
+        NotCompilable: If something in the program has no source code.
+    """
+    asked = question
+    places = [k for output in asked.outputs for k in output.places]
+    less = relieved(prepared(asked.program, places))
+    program = less.program
+    outputs = {output.name for output in asked.outputs}
+    names = Names(reserved | outputs | {"work", "work_size", "used"})
+    function = names(name)
+    parameters = []
+    known: dict[int, Expression] = {**asked.known}
+    for given in asked.inputs:
+        made = Parameter(names(given.name), given.name, given.type, given.shape, given.about)
+        parameters.append(made)
+        if given.shape:
+            known.update({v.number: Item(made.name, k) for k, v in enumerate(given.values)})
+        else:
+            known.update({v.number: Variable(made.name, given.type) for v in given.values})
+    called = named(program, asked.original, asked.variables, asked.first, asked.cotangents)
+    says = [say for output in asked.outputs for say in output.says]
+    for x, say in zip(program.block.results, says, strict=True):
+        if isinstance(x, Value):
+            called.setdefault(x.number, _wish(say))
+    operations = Operations(names)
+    body = Body(less, called, names, operations, asked.remarks, asked.first, known)
+    found = iter(body.results)
+    made_outputs = tuple(
+        [
+            Output(output.name, tuple([next(found) for _ in output.places]), tuple(output.says))
+            for output in asked.outputs
+        ]
+    )
+    return Unit(
+        function,
+        asked.source,
+        tuple(asked.remarks.head),
+        tuple(parameters),
+        tuple(operations.functions),
+        body.statements,
+        made_outputs,
+        _tape(body),
+        _unread(parameters, body, made_outputs),
+    )
+
+
+def _wish(said: str) -> str:
+    """The name of a result that has none: `d_x` for `d y / d x`."""
+    return f"d_{said.rpartition(' / d ')[2]}" if " / d " in said else said
+
+
+def _tape(body: Body) -> Tape:
+    fixed = per_turn = 0
+    for count, loops in body.pushes:
+        known = [n for n in loops if n is not None]
+        if len(known) == len(loops):
+            fixed += count * prod(known)
+        else:
+            per_turn += count
+    return Tape(fixed, per_turn)
+
+
+def _unread(
+    parameters: Sequence[Parameter], body: Body, outputs: Sequence[Output]
+) -> tuple[str, ...]:
+    every = [x for s in statements(body.statements) for x in read(s)]
+    every += [x for output in outputs for x in output.values]
+    seen: set[str] = set()
+    for x in every:
+        for part in written.every(x):
+            if isinstance(part, Variable):
+                seen.add(part.name)
+            elif isinstance(part, Item):
+                seen.add(part.array)
+    return tuple([p.name for p in parameters if p.name not in seen])

@@ -1,0 +1,323 @@
+"""The written form: functions of statements on named variables, as C and Python both have them.
+
+It stands between the typed program, whose values have numbers, and the text of a language. An
+operation is a primitive of the scalar form, a function of C's math library, or a call of another
+function of the form. A function refuses its arguments where the interpreter would give an error or
+a warning.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, ClassVar, TypeAlias
+
+from gradcli.engine.compile.scalar.form import PRIMITIVES
+from gradcli.record import Record
+
+
+class Variable(Record):
+    """A number that has a name; its type is "float", "int" or "bool"."""
+
+    __slots__ = ("name", "type")
+    name: str
+    type: str
+
+
+class Apply(Record):
+    """A primitive of the scalar form, on expressions."""
+
+    __slots__ = ("primitive", "args")
+    primitive: str
+    args: tuple[Expression, ...]
+
+
+class Math(Record):
+    """A function of C's math library, on expressions."""
+
+    __slots__ = ("function", "args")
+    function: str
+    args: tuple[Expression, ...]
+
+
+class Called(Record):
+    """A call of a function of the form that refuses nothing."""
+
+    __slots__ = ("function", "args", "type")
+    function: str
+    args: tuple[Expression, ...]
+    type: str
+
+
+class Item(Record):
+    """The element of an array of floats at a place."""
+
+    __slots__ = ("array", "at")
+    array: str
+    at: Expression
+
+
+Expression: TypeAlias = "Variable | Apply | Math | Called | Item | float | int | bool"
+
+
+class Statement(Record):
+    """Base of the statements."""
+
+    __slots__ = ()
+
+
+class Remark(Statement):
+    """A comment of one or more lines."""
+
+    __slots__ = ("lines",)
+    lines: tuple[str, ...]
+
+
+class Let(Statement):
+    """Declare a variable, with a value; `is_fixed` if it is never assigned again."""
+
+    __slots__ = ("variable", "value", "is_fixed")
+    variable: Variable
+    value: Expression
+    is_fixed: bool
+
+
+class Declare(Statement):
+    """Declare a variable, which each path behind assigns before it is read."""
+
+    __slots__ = ("variable",)
+    variable: Variable
+
+
+class Assign(Statement):
+    """Assign a variable that has been declared."""
+
+    __slots__ = ("variable", "value")
+    variable: Variable
+    value: Expression
+
+
+class Attempt(Statement):
+    """Declare a variable with the value of a function of the form that may refuse."""
+
+    __slots__ = ("variable", "function", "args")
+    variable: Variable
+    function: str
+    args: tuple[Expression, ...]
+
+
+class When(Statement):
+    """A branch; `orelse` may be empty."""
+
+    __slots__ = ("test", "then", "orelse")
+    test: Expression
+    then: tuple[Statement, ...]
+    orelse: tuple[Statement, ...]
+
+
+class Count(Statement):
+    """A loop that counts a variable from `start` in steps, as long as it has not come to `stop`."""
+
+    __slots__ = ("variable", "start", "stop", "step", "body")
+    variable: Variable
+    start: Expression
+    stop: Expression
+    step: int
+    body: tuple[Statement, ...]
+
+
+class While(Statement):
+    """A loop as long as a test holds, which comes before each turn."""
+
+    __slots__ = ("test", "body")
+    test: Expression
+    body: tuple[Statement, ...]
+
+
+class Until(Statement):
+    """A loop whose test for another turn comes after each turn."""
+
+    __slots__ = ("test", "body")
+    test: Expression
+    body: tuple[Statement, ...]
+
+
+class Leave(Statement):
+    """Leave the innermost loop."""
+
+    __slots__ = ()
+
+
+class Refuse(Statement):
+    """Refuse the arguments if a test holds."""
+
+    __slots__ = ("test", "why")
+    _defaults: ClassVar[dict[str, str]] = {"why": ""}
+    test: Expression
+    why: str
+
+
+class Keep(Statement):
+    """Put numbers on the tape."""
+
+    __slots__ = ("values",)
+    values: tuple[Expression, ...]
+
+
+class Take(Statement):
+    """Declare variables with the numbers that were put on the tape last."""
+
+    __slots__ = ("variables",)
+    variables: tuple[Variable, ...]
+
+
+class Return(Statement):
+    """Return the result of a function."""
+
+    __slots__ = ("value",)
+    value: Expression
+
+
+class Function(Record):
+    """A function on numbers: its documentation, parameters, type, body, and whether it refuses."""
+
+    __slots__ = ("name", "about", "parameters", "type", "body", "refuses")
+    name: str
+    about: str
+    parameters: tuple[Variable, ...]
+    type: str
+    body: tuple[Statement, ...]
+    refuses: bool
+
+
+_TYPES = {float: "float", int: "int", bool: "bool"}
+
+
+def type_of(x: Expression) -> str:
+    """The type of an expression."""
+    if isinstance(x, (Variable, Called)):
+        return x.type
+    if isinstance(x, Apply):
+        return PRIMITIVES[x.primitive].gives
+    return "float" if isinstance(x, (Math, Item)) else _TYPES[type(x)]
+
+
+def applied(primitive: str, args: tuple[Expression, ...]) -> Expression:
+    """A primitive of expressions; a conversion or choice of constants is done at once."""
+    x = args[0]
+    if primitive in _KNOWN and type(x) in _TYPES:
+        found = _KNOWN[primitive](*args)
+        return Apply(primitive, args) if found is None else found
+    if primitive in _TESTS and all(type(y) in _TYPES for y in args):
+        return _TESTS[primitive](*args)
+    if primitive in ("bool_and", "bool_or") and any(type(y) is bool for y in args):
+        decides = primitive == "bool_or"
+        if any(y is decides for y in args):
+            return decides
+        return args[1] if type(x) is bool else x
+    if primitive == "bool_select":
+        _, then, orelse = args
+        if orelse is False or orelse == x:
+            return applied("bool_and", (x, then))
+        if then is True or then == x:
+            return applied("bool_or", (x, orelse))
+    if primitive in ("bool_and", "bool_or") and x == args[1]:
+        return x
+    if primitive == "float_mul":
+        for one, other in (args, args[::-1]):
+            if type(one) is float and one == 1.0:
+                return other
+    return Apply(primitive, args)
+
+
+_KNOWN: dict[str, Callable[..., Any]] = {
+    "int_to_float": lambda x: float(x) if abs(x) <= 2**53 else None,
+    "bool_to_float": float,
+    "bool_to_int": int,
+    "bool_not": lambda x: not x,
+    "float_is_nan": math.isnan,
+    **{f"{t}_select": lambda test, x, y: x if test else y for t in ("float", "int", "bool")},
+}
+_TESTS: dict[str, Callable[..., bool]] = {
+    name: getattr(operator, name.partition("_")[2])
+    for name, of in PRIMITIVES.items()
+    if of.gives == "bool" and of.takes in (("float", "float"), ("int", "int"))
+}
+
+
+def parts(x: Expression) -> tuple[Expression, ...]:
+    """The operands of an expression."""
+    if isinstance(x, (Apply, Math, Called)):
+        return x.args
+    return (x.at,) if isinstance(x, Item) else ()
+
+
+def every(x: Expression) -> Iterator[Expression]:
+    """An expression and all expressions in it."""
+    yield x
+    for part in parts(x):
+        yield from every(part)
+
+
+def is_atom(x: Expression) -> bool:
+    """True for a variable or a constant."""
+    return not isinstance(x, (Apply, Math, Called, Item))
+
+
+def size(x: Expression) -> int:
+    """The number of operations in an expression."""
+    return sum(not is_atom(part) for part in every(x))
+
+
+def variables(x: Expression) -> set[str]:
+    """The names of the variables that an expression reads."""
+    return {part.name for part in every(x) if isinstance(part, Variable)}
+
+
+def replaced(x: Expression, value: Callable[[Variable], Expression]) -> Expression:
+    """An expression with its variables replaced."""
+    if isinstance(x, Variable):
+        return value(x)
+    inner = tuple([replaced(part, value) for part in parts(x)])
+    match x:
+        case Apply(primitive=primitive):
+            return applied(primitive, inner)
+        case Math(function=function):
+            return Math(function, inner)
+        case Called(function=function, type=type):
+            return Called(function, inner, type)
+        case Item(array=array):
+            return Item(array, inner[0])
+    return x
+
+
+def inner(s: Statement) -> Sequence[tuple[Statement, ...]]:
+    """The blocks of a statement."""
+    if isinstance(s, When):
+        return s.then, s.orelse
+    return (s.body,) if isinstance(s, (Count, While, Until)) else ()
+
+
+def read(s: Statement) -> tuple[Expression, ...]:
+    """The expressions of a statement itself."""
+    match s:
+        case Let() | Assign() | Return():
+            return (s.value,)
+        case Attempt():
+            return s.args
+        case When() | While() | Until() | Refuse():
+            return (s.test,)
+        case Count():
+            return s.start, s.stop
+        case Keep():
+            return s.values
+    return ()
+
+
+def statements(body: Sequence[Statement]) -> Iterator[Statement]:
+    """Each statement of a block, each followed by those of its blocks."""
+    for s in body:
+        yield s
+        for block in inner(s):
+            yield from statements(block)

@@ -1,0 +1,236 @@
+"""A program and its derivatives as source code in another language."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import PurePath
+from typing import Any
+
+from gradcli.cpython import Uncollected
+from gradcli.engine.compile.export import c
+from gradcli.engine.compile.export.remarks import Remarks
+from gradcli.engine.compile.export.unit import Given as Parameter
+from gradcli.engine.compile.export.unit import Question, Results, Unit, unit
+from gradcli.engine.compile.specialize.tracing.scalarized import Vectors
+from gradcli.engine.compile.typed import NotCompilable
+from gradcli.engine.run.execution.inputs import Given, check_complete, check_names
+from gradcli.engine.tape.tensor import Tensor
+from gradcli.engine.values.data import Quiet, np
+from gradcli.errors import Diagnostic, ProgramError, UsageError
+from gradcli.ir.program import Input
+from gradcli.questions.asked.loaded import Loaded
+from gradcli.questions.asked.names import Watch, unknown_output
+from gradcli.questions.asked.request import Options, Request
+from gradcli.questions.coded.lowered import Plan
+from gradcli.questions.exported.lowerings import Plain, PlainDerivative, PlainHessian, PlainValue
+
+_ORDERS: Sequence[type[Plain]] = (PlainValue, PlainDerivative, PlainHessian)
+_SUFFIXES = (".c",)
+
+
+def export(
+    loaded: Loaded, request: Request, of: Sequence[str], order: int, file: str, by: str
+) -> dict[str, str]:
+    """The files of source code, by name.
+
+    Args:
+        loaded: The program.
+        request: Values of inputs, of which the type and shape count; names to differentiate by.
+        of: Top-level names; none for the program's result.
+        order: The highest order of derivatives, 0, 1 or 2.
+        file: The name of the file, whose suffix tells the language.
+        by: Who has written the files, as they say.
+
+    Raises:
+        ProgramError: If the program has no source code; the message says why and where.
+        UsageError: If the suffix is unknown, or a name.
+    """
+    path = PurePath(file)
+    if path.suffix not in _SUFFIXES:
+        known = ", ".join(_SUFFIXES)
+        message = f"`{file}` does not tell a language: known suffixes are {known}"
+        raise UsageError(Diagnostic("usage", message))
+    made = written(loaded, request, of, order, name_of(loaded, path), c.RESERVED)
+    head = path.with_suffix(".h")
+    return {
+        str(path): c.source(made, by, head.name),
+        str(head): c.header(made, by, head.name),
+    }
+
+
+def name_of(loaded: Loaded, path: PurePath) -> str:
+    """The name of the function: that of the program's file, or else of the written one."""
+    own = PurePath(loaded.source.name)
+    stem = own.stem if own.suffix in (".grad", ".py", ".md", ".ipynb") else path.stem
+    return re.sub(r"\W", "_", stem)
+
+
+def written(
+    loaded: Loaded,
+    request: Request,
+    of: Sequence[str],
+    order: int,
+    name: str,
+    reserved: frozenset[str],
+) -> Unit:
+    """The program as a function of source code. Arguments and errors as of `export`."""
+    program = loaded.program
+    check_names(request.inputs, program)
+    for output in of:
+        if output not in program.names:
+            raise unknown_output(output, [*program.names])
+    place = None
+    try:
+        with Uncollected(), Quiet():
+            return unit(_question(loaded, request, of, order), name, reserved)
+    except NotCompilable as error:
+        place = error
+    source, span = loaded.place(request.of)
+    if place.span is not None and place.span.end > place.span.start:
+        source, span = loaded.source, place.span
+    message = f"cannot be written as source code: {place.reason}"
+    raise ProgramError(Diagnostic("not-compilable", message, source, span, help=_way_out(place)))
+
+
+def _way_out(error: NotCompilable) -> str:
+    for words, help in _WAYS:
+        if words in error.reason:
+            return help
+    return "docs/export.md tells what has source code; gradcli itself runs all programs"
+
+
+_WAYS = (
+    ("random", "draw the numbers outside, and give them as inputs"),
+    ("class", "write functions and plain names in place of the class"),
+    ("recorded", "leave out `backward`: export writes the derivative by itself"),
+    ("grad_fn", "leave out `backward` and the graph: export writes the derivative by itself"),
+    ("requires grad", "declare an `input`, and name it with --wrt, in place of a leaf"),
+    ("has no result", "end the program with an expression, or name a result with --of"),
+)
+"""What to write instead, by words of the reason."""
+
+
+def _question(loaded: Loaded, request: Request, of: Sequence[str], order: int) -> Question:
+    given = _samples(loaded, request)
+    asked = request.changed(inputs=given, of=of[0] if len(of) == 1 else None)
+    try:
+        made = _ORDERS[order](loaded, asked, Plan(Vectors, 0), of or [None])
+    except NotCompilable:
+        ints = [i.name for i in loaded.program.inputs if _is_int(i, given)]
+        if not ints:
+            raise
+        left = {n: x for n, x in given.items() if n not in ints or n in request.inputs}
+        asked = asked.changed(inputs=left, known=[n for n in ints if n in left])
+        made = _ORDERS[order](loaded, asked, Plan(Vectors, 0), of or [None])
+    if made.draws:
+        raise NotCompilable("it draws random numbers", loaded.program.main.span)
+    return _asked(loaded, made, of)
+
+
+def _samples(loaded: Loaded, request: Request) -> dict[str, Given]:
+    """A value for each input: those that are given, the defaults, or ones."""
+    program = loaded.program
+    given = dict(request.inputs)
+    for i in program.inputs:
+        if i.is_missing(given):
+            given[i.name] = Given(_ones(i), f"a sample of `{i.name}`")
+    check_complete(given, program)
+    left = [i.name for i in program.inputs if i.kind != "constant" and i.name not in given]
+    if left:
+        options = Options(explain=False, grad_fn=False, limits=request.options.limits)
+        with Quiet():
+            done = loaded.execute(given, options, Watch(()))
+        for name in left:
+            value = done.values.get(name)
+            value = value.data if isinstance(value, Tensor) else value
+            if value is not None:
+                given[name] = Given(value, f"the default of `{name}`")
+    return given
+
+
+def _ones(i: Input) -> Any:
+    """A value of an input's declared type and sizes; sizes that are not declared are 3."""
+    kind, sizes = i.type or ("float", None)
+    one = {"float": 1.0, "int": 1, "bool": True}[kind]
+    if not sizes:
+        return one
+    return np.full([size if isinstance(size, int) else 3 for size in sizes], one)
+
+
+def _is_int(i: Input, given: Mapping[str, Given]) -> bool:
+    return i.name in given and type(given[i.name].value) in (int, bool)
+
+
+def _asked(loaded: Loaded, made: Plain, of: Sequence[str]) -> Question:
+    specialized, found = made.specialized, made.derivative
+    remarks = Remarks(loaded.source)
+    variables = dict(specialized.variables)
+    names: dict[int, str] = {}
+    for entry in specialized.inputs:
+        names[entry.value.number] = entry.name
+    for name, _ in made.axes():
+        held = specialized.arrays.get(name)
+        own = (specialized.points[name],) if held is None else held.values
+        names.update((v.number, name) for v in own)
+    variables = {**names, **variables}
+    known: dict[int, float | int | bool] = {}
+    several: dict[str, list[Any]] = {}
+    constants = iter(made.constants)
+    given = {entry.value.number for entry in specialized.inputs}
+    for v in made.program.inputs:
+        constant = None if v.number in given else next(constants)
+        if v.number in names:
+            several.setdefault(names[v.number], []).append(v)
+        elif constant is not None:
+            known[v.number] = constant
+    shapes = {e.name: e.shape for e in specialized.inputs} | dict(made.axes())
+    spans = {i.name: i.span for i in loaded.program.inputs}
+    inputs = []
+    for name in [*made.names, *(n for n in several if n not in made.names)]:
+        about = remarks.of_input(spans[name]) if name in spans else ""
+        values = several[name]
+        inputs.append(Parameter(name, shapes[name], values[0].type, about, values))
+    return Question(
+        made.program,
+        specialized.program,
+        variables,
+        1 << 60 if found is None else found.first,
+        {} if found is None else found.cotangents,
+        inputs,
+        known,
+        [*_results(made, of)],
+        remarks,
+        loaded.source.name,
+    )
+
+
+def _results(made: Plain, of: Sequence[str]) -> Iterator[Results]:
+    """What the function gives, with the places among the results of the program."""
+    outputs = [*of] if len(of) > 1 else _elements(made.output, made.shape)
+    if len(of) > 1 and len(of) != made.width:
+        raise NotCompilable("several results must be single numbers")
+    yield Results("value", range(made.width), outputs)
+    if not made.order:
+        return
+    points = [p for name, shape in made.axes() for p in _elements(name, shape)]
+    before, count, width = made.before, len(points), made.width
+    says = [f"d {y} / d {x}" for y in outputs for x in points]
+    if made.is_forward:
+        places = [before + j * before + i for i in range(width) for j in range(count)]
+    else:
+        places = [*range(before, before + width * count)]
+    is_scalar = width == 1 and not made.shape
+    yield Results("grad" if is_scalar else "jacobian", places, says)
+    if made.order > 1:
+        start = before + count
+        places = [start + j * start + before + i for i in range(count) for j in range(count)]
+        says = [f"d2 {outputs[0]} / d {x} d {y}" for x in points for y in points]
+        yield Results("hessian", places, says)
+
+
+def _elements(name: str, shape: Sequence[int]) -> list[str]:
+    """The names of a value's elements."""
+    if not shape:
+        return [name]
+    return [f"{name}[{', '.join(map(str, at))}]" for at in np.ndindex(*shape)]

@@ -1,0 +1,86 @@
+"""Questions as typed programs whose source code people read: without prints, with plain zeros."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gradcli.engine.compile.differentiate.adjoint import adjoint
+from gradcli.engine.compile.differentiate.tangent import tangents
+from gradcli.engine.compile.export.flags import silent, unflagged
+from gradcli.engine.compile.typed import Program, Value
+from gradcli.questions.asked.loaded import Loaded
+from gradcli.questions.asked.request import Request
+from gradcli.questions.coded.derivatives import LoweredDerivatives
+from gradcli.questions.coded.lowered import Plan
+
+
+class Plain(LoweredDerivatives):
+    """Base of these questions.
+
+    Fields:
+        order: the highest order of the derivatives.
+        is_forward: True if the first derivatives are those of forward mode.
+    """
+
+    order = 0
+    is_forward = False
+
+    def __init__(
+        self, loaded: Loaded, request: Request, plan: Plan, of: Sequence[str | None]
+    ) -> None:
+        self._of = of
+        super().__init__(loaded, request, plan)
+
+    def wanted(self, request: Request) -> Sequence[str | None]:
+        return self._of
+
+    def derived(self, program: Program, request: Request) -> Program:
+        return self.plain(silent(program), request)
+
+    def plain(self, program: Program, request: Request) -> Program:
+        """The derivatives of a program that prints nothing."""
+        raise NotImplementedError
+
+    def seeds(self, request: Request) -> Sequence[float | None]:
+        return self._seeds
+
+    _seeds: Sequence[float | None] = ()
+
+
+class PlainValue(Plain):
+    """The value alone."""
+
+    def plain(self, program: Program, request: Request) -> Program:
+        return program
+
+
+class PlainDerivative(Plain):
+    """The value, and the gradient or the Jacobian: all of it by rows or all by columns."""
+
+    order = 1
+
+    def plain(self, program: Program, request: Request) -> Program:
+        is_wide = self.width > 1 and len(self.points) <= self.width
+        self.is_forward = is_wide if request.mode == "auto" else request.mode == "forward"
+        if self.is_forward:
+            self._seeds = [1.0] * len(self.points)
+            self.derivative = unflagged(tangents(program, _each(self.points)))
+            return self.derivative.program
+        self._seeds = [1.0] * self.width
+        return self.first(unflagged(adjoint(program, self.points, [(k,) for k in self.every])))
+
+
+class PlainHessian(Plain):
+    """The value, the gradient, and the Hessian: forward mode over reverse mode."""
+
+    order = 2
+
+    def plain(self, program: Program, request: Request) -> Program:
+        slopes = unflagged(adjoint(program, self.points, (self.every,), self.points))
+        self._seeds = [*self.weights(request), *[1.0] * len(self.points)]
+        return unflagged(tangents(self.first(slopes), _each(self.points))).program
+
+
+def _each(points: Sequence[Value]) -> list[Sequence[Value]]:
+    """The directions that move one of the points each."""
+    return [[point] for point in points]

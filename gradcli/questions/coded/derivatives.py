@@ -66,8 +66,7 @@ class LoweredDerivatives(Lowered):
         self.specialized = made
         self.names = _differentiated(loaded, request, made, watched, asked)
         self.draws = made.draws
-        several = made.outputs
-        self.tree = several[0] if len(several) == 1 else Items(tuple, several)
+        self.tree = self.structure(made.outputs)
         self._results = made.program.block.results
         self.width = len(self._results)
         leaves = self.tree.items if isinstance(self.tree, Items) else (self.tree,)
@@ -94,6 +93,11 @@ class LoweredDerivatives(Lowered):
     def wanted(self, request: Request) -> Sequence[str | None]:
         """The results: top-level names, None for the program's result."""
         return [request.of]
+
+    def structure(self, outputs: Sequence[Tree]) -> Tree:
+        """The structure of the results."""
+        (found,) = outputs
+        return found
 
     def names_of(self, loaded: Loaded, request: Request) -> tuple[Sequence[str], Sequence[str]]:
         """The watched names, and those of them that the user has named."""

@@ -207,9 +207,8 @@ def _asked(loaded: Loaded, made: Plain, of: Sequence[str]) -> Question:
 
 def _results(made: Plain, of: Sequence[str]) -> Iterator[Results]:
     """What the function gives, with the places among the results of the program."""
-    outputs = [*of] if len(of) > 1 else _elements(made.output, made.shape)
-    if len(of) > 1 and len(of) != made.width:
-        raise NotCompilable("several results must be single numbers")
+    named = zip(of or [made.output], made.shapes_of_results, strict=True)
+    outputs = [element for name, shape in named for element in _elements(name, shape)]
     yield Results("value", range(made.width), outputs)
     if not made.order:
         return

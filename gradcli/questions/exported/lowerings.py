@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 
 from gradcli.engine.compile.differentiate.adjoint import adjoint
 from gradcli.engine.compile.differentiate.tangent import tangents
 from gradcli.engine.compile.export.flags import silent, unflagged
+from gradcli.engine.compile.specialize.program import Elements, Items, Leaf, Tree
 from gradcli.engine.compile.typed import Program, Value
 from gradcli.questions.asked.loaded import Loaded
 from gradcli.questions.asked.request import Request
@@ -19,6 +21,7 @@ class Plain(LoweredDerivatives):
 
     Fields:
         order: the highest order of the derivatives.
+        shapes_of_results: the shape of each result; the results are the elements of all of them.
         is_forward: True if the first derivatives are those of forward mode.
     """
 
@@ -33,6 +36,19 @@ class Plain(LoweredDerivatives):
 
     def wanted(self, request: Request) -> Sequence[str | None]:
         return self._of
+
+    def structure(self, outputs: Sequence[Tree]) -> Tree:
+        self.shapes_of_results = []
+        leaves = []
+        for output in outputs:
+            items = output.items if isinstance(output, Items) else (output,)
+            inner = [shape for item in items for shape in [_shape(item)]]
+            alike = len(items) == 1 and not isinstance(output, Items)
+            self.shapes_of_results.append(inner[0] if alike else (sum(map(prod, inner)),))
+            for item in items:
+                leaves += _leaves(item)
+        is_single = len(leaves) == 1 and self.shapes_of_results == [()]
+        return leaves[0] if is_single else Items(tuple, tuple(leaves))
 
     def derived(self, program: Program, request: Request) -> Program:
         return self.plain(silent(program), request)
@@ -79,6 +95,17 @@ class PlainHessian(Plain):
         slopes = unflagged(adjoint(program, self.points, (self.every,), self.points))
         self._seeds = [*self.weights(request), *[1.0] * len(self.points)]
         return unflagged(tangents(self.first(slopes), _each(self.points))).program
+
+
+def _shape(tree: Tree) -> tuple[int, ...]:
+    return tree.shape if isinstance(tree, Elements) else ()
+
+
+def _leaves(tree: Tree) -> Sequence[Tree]:
+    """The numbers of a result, those of a tensor one by one."""
+    if isinstance(tree, Elements):
+        return [Leaf(tree.type, True)] * tree.count
+    return [tree]
 
 
 def _each(points: Sequence[Value]) -> list[Sequence[Value]]:

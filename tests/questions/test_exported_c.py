@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from support.checks.exported_c import CC, called, library
 from support.processes.house import ROOT
+from support.programs.exported import COMPILED, PROGRAMS, REFUSED, SECOND, answer, defaults
 
 from gradcli.engine.compile.export import c
 from gradcli.errors import GradError
@@ -12,67 +13,6 @@ from gradcli.questions.asked.request import request
 from gradcli.questions.exported.export import written
 
 pytestmark = pytest.mark.skipif(CC is None, reason="there is no C compiler")
-
-TURNS = "input x = 3.0\ninput most = 100.0\nwhile x < most:\n    x = x * x / 2 + exp(-x)\nx"
-NESTED = """
-input x = 0.3
-y = x
-for i in range(4):
-    z = y
-    while z < 3:
-        z = z + z * z + 0.1
-    y = y + sin(z) * x
-y
-"""
-BREAKS = """
-input x = 0.3
-y = x
-for i in range(100):
-    y = y * y + x
-    if y > 2:
-        break
-y
-"""
-INTS = "input n: int = 3\ninput x = 2.0\nm = n * n - 7\nk = m // 2 + m % 3\nx * k + abs(n)"
-COUNTED = "input n: int = 5\ninput x = 1.5\ny = 1.0\nfor i in range(n):\n    y = y * x + i\ny"
-WORDS = (
-    "input double = 1.0\ninput y0 = 2.0\ninput gamma = 3.0\ninput value = 0.5\ninput work = 2.0\n"
-)
-WORDS += "int_add = double * y0\nint_add * gamma + value * work * sin(int_add)"
-OPS = "input x = 0.7\ninput y = 1.3\nhypot(x, y) + lgamma(y) + sigmoid(x) * erf(y) + x ** y + atan2(x, y)"
-WHERE = "input x = 0.5\nwhere(x > 0, log(x), x ** 2) + relu(x) + maximum(x, 0.1) + clamp(x, 0, 1)"
-PROGRAMS = {
-    "turns": TURNS,
-    "nested": NESTED,
-    "breaks": BREAKS,
-    "ints": INTS,
-    "counted": COUNTED,
-    "words": WORDS,
-    "ops": OPS,
-    "choice": WHERE,
-    "branch": "input x = 1.0\nif x > 0:\n    y = x * x\nelse:\n    y = sin(x)\ny * y",
-    "unread": "input x = 1.0\ninput y = 2.0\ninput z = 4.0\nx * z",
-    "constant": "input x = 1.0\nx * 0 + 5",
-    "bound": "input x = 2.0\ninput b: bool = True\ny = x * x if b else x\ny",
-    "function": "def f(a, b):\n    return a * exp(b)\ninput x = 1.0\nf(x, f(x, 2.0))",
-}
-"""Programs by name, which their defaults run through."""
-
-COMPILED = [
-    *("black_scholes", "cooling", "decay", "exponential_fit", "gauge_block", "kepler", "logistic"),
-    *(
-        "newton",
-        "no_grad",
-        "orbit",
-        "pendulum",
-        "polynomial",
-        "rat43",
-        "rosenbrock",
-        "two_bodies",
-        "two_paths",
-    ),
-]
-SECOND = ("turns", "nested", "breaks", "ops", "choice", "function")
 
 
 def _unit(program, name, order=1, wrt=None, of=(), **inputs):
@@ -83,24 +23,6 @@ def _unit(program, name, order=1, wrt=None, of=(), **inputs):
 def _files(unit):
     head = f"{unit.name}.h"
     return {f"{unit.name}.c": c.source(unit, "0", head), head: c.header(unit, "0", head)}
-
-
-def _defaults(program):
-    """The values that inputs begin with, which the program may change later."""
-    lines = program.source.text.splitlines()
-    declared = [line for line in lines if line.startswith(("input ", "param "))]
-    found = load("\n".join(declared)).run().values
-    return {name: found[name] for name in program.inputs if name in found} or {"x": 1.0}
-
-
-def _answer(program, values, is_matrix):
-    """The numbers of the value and the first derivatives."""
-    if not is_matrix:
-        answer = program.grad(values)
-        return [answer.value], [x for g in answer.grad.values() for x in np.ravel(g).tolist()]
-    answer = program.jacobian(values)
-    rows = [np.reshape(x, (np.size(answer.value), -1)) for x in answer.jacobian.values()]
-    return np.ravel(answer.value).tolist(), np.ravel(np.concatenate(rows, axis=1)).tolist()
 
 
 @pytest.fixture(scope="module")
@@ -119,9 +41,9 @@ def every(tmp_path_factory):
 @pytest.mark.parametrize("name", [*PROGRAMS, *COMPILED])
 def test_the_digits_are_those_of_gradcli(every, name):
     programs, units, made = every
-    values = _defaults(programs[name])
+    values = defaults(programs[name])
     status, found = called(made, units[name], values)
-    value, derivative = _answer(programs[name], values, "jacobian" in found)
+    value, derivative = answer(programs[name], values, "jacobian" in found)
     assert status == 0
     assert found["value"].tolist() == value
     assert found.get("grad", found.get("jacobian")).tolist() == derivative
@@ -130,10 +52,10 @@ def test_the_digits_are_those_of_gradcli(every, name):
 @pytest.mark.parametrize("name", SECOND)
 def test_second_derivatives_are_those_of_forward_mode(every, name):
     programs, units, made = every
-    values = _defaults(programs[name])
+    values = defaults(programs[name])
     _, found = called(made, units[f"{name}_2"], values)
-    answer = programs[name].hessian(values, mode="forward")
-    rows = [[np.ravel(x)[0] for x in row.values()] for row in answer.hessian.values()]
+    found_by_gradcli = programs[name].hessian(values, mode="forward").hessian
+    rows = [[np.ravel(x)[0] for x in row.values()] for row in found_by_gradcli.values()]
     assert found["hessian"] == pytest.approx(np.ravel(rows), rel=1e-14)
 
 
@@ -147,7 +69,7 @@ def test_several_results_have_a_jacobian_by_rows(every):
 @pytest.mark.parametrize("name", ["turns", "nested", "pendulum"])
 def test_too_little_work_memory_is_status_1_and_nothing_is_written(every, name):
     programs, units, made = every
-    values = _defaults(programs[name])
+    values = defaults(programs[name])
     enough = next(n for n in range(1000) if called(made, units[name], values, work=n)[0] == 0)
     assert enough > 0
     status, found = called(made, units[name], values, work=enough - 1)
@@ -184,8 +106,9 @@ def test_a_loop_over_an_int_has_as_many_turns_as_it_says(every):
     programs, units, made = every
     for n in (0, 1, 9, -3):
         status, found = called(made, units["counted"], {"n": n, "x": 1.5})
-        answer = programs["counted"].grad(n=n, x=1.5)
-        assert (status, found["value"][0], found["grad"][0]) == (0, answer.value, answer.grad["x"])
+        by_gradcli = programs["counted"].grad(n=n, x=1.5)
+        expected = (0, by_gradcli.value, by_gradcli.grad["x"])
+        assert (status, found["value"][0], found["grad"][0]) == expected
 
 
 def test_an_output_that_is_not_wanted_may_be_null(every):
@@ -196,28 +119,6 @@ def test_an_output_that_is_not_wanted_may_be_null(every):
     made.branch.argtypes = [ctypes.c_double, ctypes.c_void_p, ctypes.c_void_p]
     assert made.branch(3.0, ctypes.byref(value), None) == 0
     assert value.value == 81.0
-
-
-REFUSED = {
-    "accumulation": "requires grad",
-    "control_flow": "random numbers",
-    "descent": "requires grad",
-    "doubling": "known only at run time",
-    "epidemic": "shapes",
-    "first_network": "torch.nn.Linear",
-    "graph_walk": "grad_fn",
-    "hessian_vector": "matrix",
-    "higher_order": "recorded",
-    "linear": "recorded",
-    "mean_of_squares": "requires grad",
-    "micrograd": "class",
-    "newtons_method": "solve_columns",
-    "ones_like": "requires grad",
-    "own_relu": "320 elements",
-    "own_scale": "Scale",
-    "two_layer": "no result",
-}
-"""Words of the reason why a sample is refused."""
 
 
 @pytest.mark.parametrize("name", REFUSED)

@@ -303,7 +303,7 @@ class Line:
         help="Highest order of derivatives to write: 0, 1 or 2 (1).",
     )
     written: str | None = option(
-        "-o", "--output", metavar="FILE", help="The file to write: .c, with its header."
+        "-o", "--output", metavar="FILE", help="The file to write: .c (with its header) or .py."
     )
     form: str = option("-f", "--format", default="auto", metavar="FORM")
     json: bool = flag("--json", help="Short for --format json.")

@@ -8,7 +8,7 @@ from pathlib import PurePath
 from typing import Any
 
 from gradcli.cpython import Uncollected
-from gradcli.engine.compile.export import c
+from gradcli.engine.compile.export import c, python
 from gradcli.engine.compile.export.remarks import Remarks
 from gradcli.engine.compile.export.unit import Given as Parameter
 from gradcli.engine.compile.export.unit import Question, Results, Unit, unit
@@ -26,7 +26,7 @@ from gradcli.questions.coded.lowered import Plan
 from gradcli.questions.exported.lowerings import Plain, PlainDerivative, PlainHessian, PlainValue
 
 _ORDERS: Sequence[type[Plain]] = (PlainValue, PlainDerivative, PlainHessian)
-_SUFFIXES = (".c",)
+_SUFFIXES = (".c", ".py")
 
 
 def export(
@@ -51,7 +51,11 @@ def export(
         known = ", ".join(_SUFFIXES)
         message = f"`{file}` does not tell a language: known suffixes are {known}"
         raise UsageError(Diagnostic("usage", message))
-    made = written(loaded, request, of, order, name_of(loaded, path), c.RESERVED)
+    name = name_of(loaded, path)
+    if path.suffix == ".py":
+        made = written(loaded, request, of, order, name, python.RESERVED)
+        return {file: python.source(made, by)}
+    made = written(loaded, request, of, order, name, c.RESERVED)
     head = path.with_suffix(".h")
     return {
         str(path): c.source(made, by, head.name),
@@ -209,7 +213,8 @@ def _results(made: Plain, of: Sequence[str]) -> Iterator[Results]:
     """What the function gives, with the places among the results of the program."""
     named = zip(of or [made.output], made.shapes_of_results, strict=True)
     outputs = [element for name, shape in named for element in _elements(name, shape)]
-    yield Results("value", range(made.width), outputs)
+    is_scalar = made.width == 1 and not made.shape
+    yield Results("value", range(made.width), outputs, is_scalar)
     if not made.order:
         return
     points = [p for name, shape in made.axes() for p in _elements(name, shape)]
@@ -219,13 +224,12 @@ def _results(made: Plain, of: Sequence[str]) -> Iterator[Results]:
         places = [before + j * before + i for i in range(width) for j in range(count)]
     else:
         places = [*range(before, before + width * count)]
-    is_scalar = width == 1 and not made.shape
-    yield Results("grad" if is_scalar else "jacobian", places, says)
+    yield Results("grad" if is_scalar else "jacobian", places, says, False)
     if made.order > 1:
         start = before + count
         places = [start + j * start + before + i for i in range(count) for j in range(count)]
         says = [f"d2 {outputs[0]} / d {x} d {y}" for x in points for y in points]
-        yield Results("hessian", places, says)
+        yield Results("hessian", places, says, False)
 
 
 def _elements(name: str, shape: Sequence[int]) -> list[str]:

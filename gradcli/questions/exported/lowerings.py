@@ -39,7 +39,7 @@ class Plain(LoweredDerivatives):
 
     def structure(self, outputs: Sequence[Tree]) -> Tree:
         self.shapes_of_results = []
-        leaves = []
+        leaves: list[Tree] = []
         for output in outputs:
             items = output.items if isinstance(output, Items) else (output,)
             inner = [shape for item in items for shape in [_shape(item)]]
@@ -104,7 +104,7 @@ def _shape(tree: Tree) -> tuple[int, ...]:
 def _leaves(tree: Tree) -> Sequence[Tree]:
     """The numbers of a result, those of a tensor one by one."""
     if isinstance(tree, Elements):
-        return [Leaf(tree.type, True)] * tree.count
+        return [Leaf(tree.type, True, ("",))] * tree.count
     return [tree]
 
 

@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from gradcli.engine.compile.export.c_support import SUPPORT, WORDS
-from gradcli.engine.compile.export.unit import Parameter, Unit
+from gradcli.engine.compile.export.unit import Parameter, Unit, paragraphs
 from gradcli.engine.compile.export.written import (
     Apply,
     Assign,
@@ -153,13 +153,8 @@ def _about(unit: Unit, by: str) -> list[str]:
         f"{unit.name}: {', '.join(o.name for o in unit.outputs)} of {unit.source}, written by {by}."
     ]
     if unit.about:
-        lines += ["", *_paragraphs(unit.about)]
+        lines += ["", *paragraphs(unit.about)]
     return _comment(lines)
-
-
-def _paragraphs(lines: Sequence[str]) -> list[str]:
-    """Lines joined to paragraphs, which empty lines separate."""
-    return " ".join(line or "\n" for line in lines).replace(" \n ", "\n\n").splitlines()
 
 
 def _contract(unit: Unit) -> list[str]:

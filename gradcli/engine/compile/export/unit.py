@@ -45,12 +45,15 @@ class Parameter(Record):
 
 
 class Output(Record):
-    """Numbers that the function gives: their name, expressions, and what each of them is."""
+    """Numbers that the function gives: their name, expressions, and what each of them is.
+    `is_number` if it is a single number by its kind, not an array of one.
+    """
 
-    __slots__ = ("name", "values", "says")
+    __slots__ = ("name", "values", "says", "is_number")
     name: str
     values: tuple[Expression, ...]
     says: tuple[str, ...]
+    is_number: bool
 
 
 class Tape(Record):
@@ -105,14 +108,15 @@ class Given(Record):
 
 
 class Results(Record):
-    """Numbers that are wanted: a name, their places among the results of the typed program, and
-    what each of them is.
+    """Numbers that are wanted: a name, their places among the results of the typed program, what
+    each of them is, and whether it is a single number by its kind.
     """
 
-    __slots__ = ("name", "places", "says")
+    __slots__ = ("name", "places", "says", "is_number")
     name: str
     places: Sequence[int]
     says: Sequence[str]
+    is_number: bool
 
 
 class Question(Record):
@@ -179,7 +183,12 @@ def unit(question: Question, name: str, reserved: frozenset[str]) -> Unit:
     found = iter(body.results)
     made_outputs = tuple(
         [
-            Output(output.name, tuple([next(found) for _ in output.places]), tuple(output.says))
+            Output(
+                output.name,
+                tuple([next(found) for _ in output.places]),
+                tuple(output.says),
+                output.is_number,
+            )
             for output in asked.outputs
         ]
     )
@@ -225,3 +234,8 @@ def _unread(
             elif isinstance(part, Item):
                 seen.add(part.array)
     return tuple([p.name for p in parameters if p.name not in seen])
+
+
+def paragraphs(lines: Sequence[str]) -> list[str]:
+    """Lines joined to paragraphs, which empty lines separate."""
+    return " ".join(line or "\n" for line in lines).replace(" \n ", "\n\n").splitlines()

@@ -741,6 +741,7 @@ class Program:
         of: str | Sequence[str] | None = None,
         order: int = 1,
         mode: str = "auto",
+        check: bool = False,
         by: str = "gradcli",
         options: Options | None = None,
         **named: Any,
@@ -754,6 +755,7 @@ class Program:
             of: Top-level names, None for the program's result.
             order: The highest order of derivatives: 0, 1 or 2.
             mode: "forward" or "reverse" for first derivatives, "auto" for the cheaper.
+            check: True to write a test of the function, too, with answers at three points.
             by: Who has written the files, as they say.
             options: How to run the program for the defaults of its inputs.
             **named: More values by name.
@@ -762,9 +764,11 @@ class Program:
             ProgramError: If the program has no source code; the message says why and where.
             UsageError: If the suffix of the file is unknown, or a name.
         """
-        from gradcli.questions.exported.export import export
+        from gradcli.questions.exported.export import checked, export
 
         asked = request(inputs, named, options, wrt=wrt, mode=mode)
+        if check:
+            return checked(self, asked, _listed(of) or [], order, file, by)
         return export(self._loaded, asked, _listed(of) or [], order, file, by)
 
     def compile(

@@ -10,7 +10,7 @@ from gradcli.cli.terminal.failures import unwritable, usage
 from gradcli.cli.terminal.terminal import write_output
 
 
-@command(*PROGRAM, "wrt", "several", "highest", "mode", "written", *LIMITS, *MESSAGES)
+@command(*PROGRAM, "wrt", "several", "highest", "mode", "with_check", "written", *LIMITS, *MESSAGES)
 def export(line: Line) -> None:
     """Write a program and its derivatives as source code.
 
@@ -37,6 +37,7 @@ def export(line: Line) -> None:
         of=split_names(line.several, "--of"),
         order=line.highest,
         mode=line.mode,
+        check=line.with_check,
         by=f"gradcli {__version__}",
     )
     for name, text in texts.items():

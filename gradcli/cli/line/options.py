@@ -302,8 +302,14 @@ class Line:
         metavar="N",
         help="Highest order of derivatives to write: 0, 1 or 2 (1).",
     )
+    with_check: bool = flag(
+        "--check", help="Also write a test, with gradcli's numbers at three points."
+    )
     written: str | None = option(
-        "-o", "--output", metavar="FILE", help="The file to write: .c (with its header) or .py."
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="The file to write: .c (with its header), .py or .tex.",
     )
     form: str = option("-f", "--format", default="auto", metavar="FORM")
     json: bool = flag("--json", help="Short for --format json.")

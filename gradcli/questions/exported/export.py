@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import PurePath
 from typing import Any
 
 from gradcli.cpython import Uncollected
-from gradcli.engine.compile.export import c, python
+from gradcli.engine.compile.export import c, checks, latex, python
 from gradcli.engine.compile.export.remarks import Remarks
 from gradcli.engine.compile.export.unit import Given as Parameter
 from gradcli.engine.compile.export.unit import Question, Results, Unit, unit
@@ -17,7 +18,7 @@ from gradcli.engine.compile.typed import NotCompilable
 from gradcli.engine.run.execution.inputs import Given, check_complete, check_names
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.data import Quiet, np
-from gradcli.errors import Diagnostic, ProgramError, UsageError
+from gradcli.errors import Diagnostic, GradError, ProgramError, UsageError
 from gradcli.ir.program import Input
 from gradcli.questions.asked.loaded import Loaded
 from gradcli.questions.asked.names import Watch, unknown_output
@@ -26,7 +27,7 @@ from gradcli.questions.coded.lowered import Plan
 from gradcli.questions.exported.lowerings import Plain, PlainDerivative, PlainHessian, PlainValue
 
 _ORDERS: Sequence[type[Plain]] = (PlainValue, PlainDerivative, PlainHessian)
-_SUFFIXES = (".c", ".py")
+_SUFFIXES = (".c", ".py", ".tex")
 
 
 def export(
@@ -55,12 +56,108 @@ def export(
     if path.suffix == ".py":
         made = written(loaded, request, of, order, name, python.RESERVED)
         return {file: python.source(made, by)}
+    if path.suffix == ".tex":
+        made = written(loaded, request, of, order, name, latex.RESERVED)
+        with _refusing(loaded, request):
+            return {file: latex.source(made, by)}
     made = written(loaded, request, of, order, name, c.RESERVED)
     head = path.with_suffix(".h")
     return {
         str(path): c.source(made, by, head.name),
         str(head): c.header(made, by, head.name),
     }
+
+
+def checked(
+    program: Any, request: Request, of: Sequence[str], order: int, file: str, by: str
+) -> dict[str, str]:
+    """The files of source code, and a test of the function with the program's answers at three
+    points. Arguments and errors as of `export`.
+    """
+    loaded, path = program.loaded, PurePath(file)
+    if path.suffix == ".tex":
+        raise UsageError(Diagnostic("usage", "LaTeX has no test", help="leave out `--check`"))
+    files = export(loaded, request, of, order, file, by)
+    words = python.RESERVED if path.suffix == ".py" else c.RESERVED
+    made = written(loaded, request, of, order, name_of(loaded, path), words)
+    given = {name: x.value for name, x in _samples(loaded, request).items()}
+    for name, value in made.fixed:
+        given[name] = value
+    points = [*_points(program, made, given, request, of)]
+    if not points:
+        message = "the program has no finite answer at the points of a test"
+        raise ProgramError(Diagnostic("not-compilable", message, help="give values of its inputs"))
+    beside = path.with_name(f"{path.stem}_test{path.suffix}")
+    if path.suffix == ".py":
+        text = checks.in_python(made, points, path.stem, by)
+    else:
+        text = checks.in_c(made, points, path.with_suffix(".h").name, by)
+    return {**files, str(beside): text}
+
+
+def _points(
+    program: Any, made: Unit, given: Mapping[str, Any], request: Request, of: Sequence[str]
+) -> Iterator[checks.Point]:
+    """The points of a test: the given one, and two beside it."""
+    for scale, shift in ((1.0, 0.0), (1.125, 0.0625), (0.875, -0.0625)):
+        inputs = {
+            name: np.asarray(x) * scale + shift if np.asarray(x).dtype.kind == "f" else x
+            for name, x in given.items()
+        }
+        inputs = {n: x.item() if np.ndim(x) == 0 and hasattr(x, "item") else x
+                  for n, x in inputs.items()}  # fmt: skip
+        try:
+            outputs = _answers(program, made, inputs, request.wrt, of)
+        except GradError:
+            continue
+        if all(np.isfinite(x).all() for x in outputs.values()):
+            flat = {p.of: np.ravel(_value(program, inputs, p.of)).tolist() for p in made.parameters}
+            yield checks.Point(flat, {name: x.tolist() for name, x in outputs.items()})
+
+
+def _value(program: Any, inputs: Mapping[str, Any], name: str) -> Any:
+    """The value of a parameter: of an input, or of a leaf that the program makes."""
+    return inputs[name] if name in inputs else program.run(inputs).values[name]
+
+
+def _answers(
+    program: Any, made: Unit, inputs: Mapping[str, Any], wrt: Any, of: Sequence[str]
+) -> dict[str, Any]:
+    """The numbers of the outputs of a function, as gradcli gives them."""
+    names = {output.name for output in made.outputs}
+    values, rows, blocks = [], [], []
+    every: Sequence[str | None] = of or [None]
+    for name in every:
+        asked = {"of": name}
+        if "hessian" in names:
+            found = program.hessian(inputs, wrt=wrt, mode="forward", **asked)
+            rows.append([np.ravel(x) for x in found.grad.values()])
+            blocks = [
+                np.concatenate(
+                    [np.reshape(x, (np.size(found.grad[n]), -1)) for x in row.values()], axis=1
+                )
+                for n, row in found.hessian.items()
+            ]
+        elif "grad" in names:
+            found = program.grad(inputs, wrt=wrt, **asked)
+            rows.append([np.ravel(x) for x in found.grad.values()])
+        elif "jacobian" in names:
+            found = program.jacobian(inputs, wrt=wrt, **asked)
+            size = np.size(found.value)
+            parts = [np.reshape(x, (size, -1)) for x in found.jacobian.values()]
+            rows.append([np.concatenate(parts, axis=1).ravel()])
+        else:
+            found = program.run(inputs)
+            values.append(np.ravel(found.result if name is None else found.values[name]))
+            continue
+        values.append(np.ravel(found.value))
+    first = next((n for n in ("grad", "jacobian") if n in names), "")
+    outputs = {"value": np.concatenate(values)}
+    if first:
+        outputs[first] = np.concatenate([x for row in rows for x in row])
+    if blocks:
+        outputs["hessian"] = np.concatenate(blocks).ravel()
+    return {name: np.asarray(x, np.float64) for name, x in outputs.items()}
 
 
 def name_of(loaded: Loaded, path: PurePath) -> str:
@@ -84,17 +181,22 @@ def written(
     for output in of:
         if output not in program.names:
             raise unknown_output(output, [*program.names])
-    place = None
+    with _refusing(loaded, request), Uncollected(), Quiet():
+        return unit(_question(loaded, request, of, order), name, reserved)
+
+
+@contextmanager
+def _refusing(loaded: Loaded, request: Request) -> Iterator[None]:
+    """A context that makes an error of the reason why there is no source code."""
     try:
-        with Uncollected(), Quiet():
-            return unit(_question(loaded, request, of, order), name, reserved)
+        yield
     except NotCompilable as error:
-        place = error
-    source, span = loaded.place(request.of)
-    if place.span is not None and place.span.end > place.span.start:
-        source, span = loaded.source, place.span
-    message = f"cannot be written as source code: {place.reason}"
-    raise ProgramError(Diagnostic("not-compilable", message, source, span, help=_way_out(place)))
+        source, span = loaded.place(request.of)
+        if error.span is not None and error.span.end > error.span.start:
+            source, span = loaded.source, error.span
+        message = f"cannot be written as source code: {error.reason}"
+        found = Diagnostic("not-compilable", message, source, span, help=_way_out(error))
+        raise ProgramError(found) from None
 
 
 def _way_out(error: NotCompilable) -> str:
@@ -110,6 +212,7 @@ _WAYS = (
     ("recorded", "leave out `backward`: export writes the derivative by itself"),
     ("grad_fn", "leave out `backward` and the graph: export writes the derivative by itself"),
     ("requires grad", "declare an `input`, and name it with --wrt, in place of a leaf"),
+    ("loop, a branch", "write `.c` or `.py`, or a formula of the part without it"),
     ("has no result", "end the program with an expression, or name a result with --of"),
 )
 """What to write instead, by words of the reason."""
@@ -118,6 +221,7 @@ _WAYS = (
 def _question(loaded: Loaded, request: Request, of: Sequence[str], order: int) -> Question:
     given = _samples(loaded, request)
     asked = request.changed(inputs=given, of=of[0] if len(of) == 1 else None)
+    fixed: tuple[tuple[str, Any], ...] = ()
     try:
         made = _ORDERS[order](loaded, asked, Plan(Vectors, 0), of or [None])
     except NotCompilable:
@@ -127,9 +231,10 @@ def _question(loaded: Loaded, request: Request, of: Sequence[str], order: int) -
         left = {n: x for n, x in given.items() if n not in ints or n in request.inputs}
         asked = asked.changed(inputs=left, known=[n for n in ints if n in left])
         made = _ORDERS[order](loaded, asked, Plan(Vectors, 0), of or [None])
+        fixed = tuple([(n, given[n].value) for n in ints])
     if made.draws:
         raise NotCompilable("it draws random numbers", loaded.program.main.span)
-    return _asked(loaded, made, of)
+    return _asked(loaded, made, of, fixed)
 
 
 def _samples(loaded: Loaded, request: Request) -> dict[str, Given]:
@@ -144,9 +249,10 @@ def _samples(loaded: Loaded, request: Request) -> dict[str, Given]:
     if left:
         options = Options(explain=False, grad_fn=False, limits=request.options.limits)
         with Quiet():
-            done = loaded.execute(given, options, Watch(()))
+            done = loaded.execute(given, options, Watch(left))
+        begun = done.session.watched.points  # the program may assign an input again
         for name in left:
-            value = done.values.get(name)
+            value = begun.get(name, done.values.get(name))
             value = value.data if isinstance(value, Tensor) else value
             if value is not None:
                 given[name] = Given(value, f"the default of `{name}`")
@@ -166,7 +272,9 @@ def _is_int(i: Input, given: Mapping[str, Given]) -> bool:
     return i.name in given and type(given[i.name].value) in (int, bool)
 
 
-def _asked(loaded: Loaded, made: Plain, of: Sequence[str]) -> Question:
+def _asked(
+    loaded: Loaded, made: Plain, of: Sequence[str], fixed: tuple[tuple[str, Any], ...]
+) -> Question:
     specialized, found = made.specialized, made.derivative
     remarks = Remarks(loaded.source)
     variables = dict(specialized.variables)
@@ -206,6 +314,7 @@ def _asked(loaded: Loaded, made: Plain, of: Sequence[str]) -> Question:
         [*_results(made, of)],
         remarks,
         loaded.source.name,
+        fixed,
     )
 
 

@@ -113,7 +113,8 @@ class Body:
             for inner in blocks(i):
                 self._look(inner, homes, inside)
             homes.update((v.number, loop) for v in defined(i))
-        self._use(block.results, homes, loop)
+        tests = isinstance(loop, Loop) and block is loop.body and loops.tests_first(loop)
+        self._use(block.results[tests:], homes, loop)  # a test at the head is not made again
 
     def _use(
         self, several: Iterable[Operand | None], homes: dict[int, Loop | None], loop: Loop | None
@@ -294,6 +295,8 @@ class Body:
             made = self._tested_last(i, params, is_guarded)
         self._loops.pop()
         self._made = outside
+        if at is not None and not isinstance(made, Count):
+            outside.append(Let(params[at], self.expression(i.initial[at]), False))
         if turns is not None:
             made = _with_more(made, Assign(turns, Apply("int_add", (turns, 1))))
         outside.append(made)
@@ -339,7 +342,7 @@ class Body:
         if not is_plain:
             self._made.append(When(_not(test), (*leaving, Leave()), ()))
         for j in branch.then.body:
-            if how is None or not _only(j, how):
+            if how is None or not is_plain or not _only(j, how):
                 self._instruction(j)
         if how is not None and is_plain:
             return self._counting(i, params, how, given)

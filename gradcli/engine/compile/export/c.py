@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from gradcli.engine.compile.export.c_support import SUPPORT, WORDS
-from gradcli.engine.compile.export.unit import Parameter, Unit, paragraphs
+from gradcli.engine.compile.export.unit import Parameter, Unit
 from gradcli.engine.compile.export.written import (
     Apply,
     Assign,
@@ -152,8 +152,8 @@ def _about(unit: Unit, by: str) -> list[str]:
     lines = [
         f"{unit.name}: {', '.join(o.name for o in unit.outputs)} of {unit.source}, written by {by}."
     ]
-    if unit.about:
-        lines += ["", *paragraphs(unit.about)]
+    if unit.head:
+        lines += ["", *unit.head]
     return _comment(lines)
 
 

@@ -94,16 +94,16 @@ def _counting(
     if isinstance(stop, Value) and any(same(stop, p) for p in i.params):
         return None
     assert isinstance(then, Value)
-    own = 1 if tests_first(i) else 2  # reads of the next value by the loop itself
-    only = {number} if uses.get(number) == 1 + (tests_first(i) and not _has_flag(i)) else set()
-    if uses.get(then.number) == own and number in only:
+    if tests_first(i):
+        only = {then.number} if uses.get(then.number) == 1 else set[int]()
+        return Counted(k, step, stop, frozenset(only))
+    only = {number} if uses.get(number) == 1 else set()
+    if only and uses.get(then.number) == _NEXT:
         only.add(then.number)
     return Counted(k, step, stop, frozenset(only))
 
 
-def _has_flag(i: Loop) -> bool:
-    branch = i.body.body[-1]
-    return isinstance(branch, If) and not same(branch.test, i.body.results[0])
+_NEXT = 2  # reads of the next value of a counter: by the test, and by the next turn
 
 
 def _step(then: Operand, param: Value, made: Mapping[int, Do]) -> int | None:

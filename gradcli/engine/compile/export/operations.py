@@ -81,7 +81,7 @@ class Operations:
         try:
             form = self._forms.function(op.name, number, given, params, type)
         except Untranslatable:
-            reason = f"`{op.name}` is computed by a series that has no formula in source code"
+            reason = f"`{op.name}` of these arguments has no formula in source code"
             raise NotCompilable(reason, span) from None
         self._write_pieces(form, span)
         found = self._in_place(form, open_args)

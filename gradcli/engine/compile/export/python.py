@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from gradcli.engine.compile.export.python_support import SUPPORT, WORDS
-from gradcli.engine.compile.export.unit import Output, Parameter, Unit, paragraphs
+from gradcli.engine.compile.export.unit import Output, Parameter, Unit
 from gradcli.engine.compile.export.written import (
     Apply,
     Assign,
@@ -160,8 +160,8 @@ class _Source:
     def _statement(self, s: Statement, indent: str) -> list[str]:
         more = indent + "    "
         match s:
-            case Remark(lines=lines):
-                return [f"{indent}# {line}" for line in lines]
+            case Remark(lines=said):
+                return [f"{indent}# {line}" for line in said]
             case Let(variable=v, value=x):
                 return _code(f"{v.name} = {self._text(x)}", indent)
             case Assign(variable=v, value=x):
@@ -323,8 +323,8 @@ def _contract(unit: Unit) -> list[str]:
     """The lines of the function's documentation."""
     says = " and ".join(o.name for o in unit.outputs)
     lines = [f"Return {says} of {unit.source}."]
-    if unit.about:
-        lines += ["", *paragraphs(unit.about)]
+    if unit.head:
+        lines += ["", *unit.head]
     lines += ["", "Args:"] if unit.parameters else []
     for p in unit.parameters:
         said = [f"`{p.of}` of the program"] if p.name != p.of else []

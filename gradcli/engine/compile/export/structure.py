@@ -137,6 +137,7 @@ class Body:
         self._length = 0
         self._taken = set(names)
         self._known: dict[int, Expression] = {}
+        self._merged: dict[int, Variable] = {}  # the variables of merges that have been declared
         self.refuses = False
         self.parameters = tuple(
             [Variable(n, p.type) for n, p in zip(names, function.params, strict=True)]
@@ -240,11 +241,12 @@ class Body:
         if inner is not None and inner != stop:
             made += self._declared(inner)
         test = self._expression(end.test)
-        before = dict(self._known)
+        before, declared = dict(self._known), dict(self._merged)
         sides = []
         for edge in (end.yes, end.no):
-            self._known = dict(before)
+            self._known, self._merged = dict(before), dict(declared)
             sides.append(self._side(edge, end_of))
+        self._merged = declared
         self._known = {**before, **self._params(inner)}
         then, orelse = sides
         chosen = self._chosen(test, then, orelse, inner)
@@ -362,10 +364,6 @@ class Body:
         return {n: self._known[n] for n in found if n in self._known} | {
             n: self._merged[n] for n in found if n in self._merged
         }
-
-    @cached_property
-    def _merged(self) -> dict[int, Variable]:
-        return {}
 
     def _declared(self, label: int) -> list[Statement]:
         made: list[Statement] = []

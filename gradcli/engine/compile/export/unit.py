@@ -21,7 +21,9 @@ from gradcli.engine.compile.export.written import (
     read,
     statements,
 )
-from gradcli.engine.compile.typed import Program, Value
+from gradcli.engine.compile.typed import Do, Program, Value
+from gradcli.engine.compile.walk import instructions
+from gradcli.engine.ops.catalog import ops
 from gradcli.record import Record
 
 
@@ -79,11 +81,13 @@ class Unit(Record):
         outputs: what it gives: the value, then the derivatives.
         tape: what its tape holds.
         unread: the names of the parameters that nothing reads.
+        fixed: the inputs that the source code has only one value of, with it.
+        is_exact: True if its digits are gradcli's, with the same C library.
     """
 
     __slots__ = (
         *("name", "source", "about", "parameters", "functions", "body", "outputs", "tape"),
-        "unread",
+        *("unread", "fixed", "is_exact"),
     )
     name: str
     source: str
@@ -94,6 +98,17 @@ class Unit(Record):
     outputs: tuple[Output, ...]
     tape: Tape
     unread: tuple[str, ...]
+    fixed: tuple[tuple[str, float | int | bool], ...]
+    is_exact: bool
+
+    @property
+    def head(self) -> list[str]:
+        """What is said of the program: its comment, and the values that it has for good."""
+        lines = paragraphs(self.about)
+        for name, value in self.fixed:
+            said = f"`{name}` is {value} in this code, whose form depends on it."
+            lines += ["", said] if lines else [said]
+        return lines
 
 
 class Given(Record):
@@ -133,11 +148,12 @@ class Question(Record):
         outputs: the results.
         remarks: the program's comments.
         source: the name of the program's file.
+        fixed: the inputs that the program has only one value of, with it.
     """
 
     __slots__ = (
         *("program", "original", "variables", "first", "cotangents", "inputs", "known", "outputs"),
-        *("remarks", "source"),
+        *("remarks", "source", "fixed"),
     )
     program: Program
     original: Program
@@ -149,6 +165,7 @@ class Question(Record):
     outputs: Sequence[Results]
     remarks: Remarks
     source: str
+    fixed: tuple[tuple[str, float | int | bool], ...]
 
 
 def unit(question: Question, name: str, reserved: frozenset[str]) -> Unit:
@@ -159,6 +176,7 @@ def unit(question: Question, name: str, reserved: frozenset[str]) -> Unit:
     """
     asked = question
     places = [k for output in asked.outputs for k in output.places]
+    every = instructions(asked.program.block.body)
     less = relieved(prepared(asked.program, places))
     program = less.program
     outputs = {output.name for output in asked.outputs}
@@ -202,6 +220,8 @@ def unit(question: Question, name: str, reserved: frozenset[str]) -> Unit:
         made_outputs,
         _tape(body),
         _unread(parameters, body, made_outputs),
+        asked.fixed,
+        not any(isinstance(i, Do) and i.op == ops.alone.name for i in every),
     )
 
 

@@ -238,6 +238,10 @@ class Loops:
         entry |= {
             slot: MISSING for slot in head.assigned if slot in head.live and slot not in entry
         }
+        if _holds_one_twice(head, entry):
+            if peeled < _PEELED:
+                return self._peeled(head, peeled, _TWICE)
+            raise trace.refused(_TWICE)
         outside, since = frame.slots, trace.tick()
         forms: dict[Any, Form] = {key: Form(value) for key, value in entry.items()}
         forms |= {AGAIN: Form(DEAD), FLOW: Form(NEXT), RESULT: Form(DEAD)}
@@ -313,6 +317,24 @@ class Loops:
     def _behind(self, flow: Any) -> Any:
         """The control flow after a loop whose last turn ends with this one."""
         return behind(self._do, flow)
+
+
+_TWICE = "a tensor that a loop changes in place has two names"
+
+
+def _holds_one_twice(head: _Head, entry: Mapping[Any, Any]) -> bool:
+    """True if a name that a loop assigns holds the tensor of another name, and the loop may change
+    tensors in place: the second name would not see it.
+    """
+    if not any(isinstance(i, _IN_PLACE) for i in visit.instructions(head.body)):
+        return False
+    held = [(key, value) for key, value in entry.items() if isinstance(value, Cell)]
+    return any(
+        x is y for key, x in held if key in head.assigned for other, y in held if other != key
+    )
+
+
+_IN_PLACE = (ir.Augment, ir.Inplace, ir.SetItem, ir.Call)
 
 
 def _is_stale(value: Any) -> bool:

@@ -1,0 +1,159 @@
+"""The files that `export` writes: tests beside the source, LaTeX, programs that link the C, names."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from support.checks.exported_c import CC, FLAGS
+from support.checks.exported_campaign import compared
+from support.processes.house import ROOT
+from support.programs.exported import PROGRAMS
+
+from gradcli.engine.compile.export import python_support
+from gradcli.errors import GradError
+from gradcli.program import load
+
+TURNS = PROGRAMS["turns"]
+with_cc = pytest.mark.skipif(CC is None, reason="there is no C compiler")
+
+
+def written(folder, text, file, **asked):
+    """The files of a program, written into a folder."""
+    files = load(text).export(str(folder / file), **asked)
+    for name, content in files.items():
+        (folder / name).write_text(content, "utf-8")
+    return [*files]
+
+
+@with_cc
+@pytest.mark.parametrize(
+    ("name", "order"), [("turns", 2), ("several", 1), ("cooling", 0), ("two_bodies", 1)]
+)
+def test_a_test_in_c_finds_all_numbers_right_and_a_wrong_one(tmp_path, name, order):
+    text = PROGRAMS.get(name) or str(ROOT / f"samples/{name}.grad")
+    asked = {}
+    if name == "several":
+        text, asked = "input x = 1.0\ninput y = 2.0\na = x * y\nb = sin(x)", {"of": ["b", "a"]}
+    written(tmp_path, text, "f.c", order=order, check=True, **asked)
+    sources = [str(tmp_path / "f.c"), str(tmp_path / "f_test.c")]
+    subprocess.run([CC, *FLAGS, "-o", str(tmp_path / "f"), *sources, "-lm"], check=True)
+    assert subprocess.run([str(tmp_path / "f")], check=False, capture_output=True).returncode == 0
+    test = tmp_path / "f_test.c"
+    test.write_text(
+        test.read_text("utf-8").replace("expected_value[] = {", "expected_value[] = {9,")
+    )
+    subprocess.run([CC, *FLAGS, "-o", str(tmp_path / "f"), *sources, "-lm"], check=True)
+    assert subprocess.run([str(tmp_path / "f")], check=False, capture_output=True).returncode == 1
+
+
+@pytest.mark.parametrize("name", ["turns", "cooling"])
+def test_a_test_in_python_finds_all_numbers_right(tmp_path, name):
+    text = PROGRAMS.get(name) or str(ROOT / f"samples/{name}.grad")
+    written(tmp_path, text, "f.py", order=2, check=True)
+    done = subprocess.run(
+        [sys.executable, "f_test.py"], cwd=tmp_path, check=False, capture_output=True, text=True
+    )
+    assert done.stdout == "all numbers are right\n", done.stderr
+
+
+MAIN = """
+#include <stdio.h>
+#include "newton.h"
+
+int main(void)
+{
+    double root, slope, work[100];
+    int status = newton(9.0, &root, &slope, work, 100);
+    printf("%d %.17g %.17g\\n", status, root, slope);
+    return 0;
+}
+"""
+
+
+@with_cc
+def test_a_program_links_the_function(tmp_path):
+    written(tmp_path, str(ROOT / "samples/newton.grad"), "newton.c")
+    (tmp_path / "main.c").write_text(MAIN)
+    files = [str(tmp_path / name) for name in ("main.c", "newton.c")]
+    subprocess.run([CC, *FLAGS, "-o", str(tmp_path / "main"), *files, "-lm"], check=True)
+    out = subprocess.run([str(tmp_path / "main")], check=True, capture_output=True, text=True)
+    found = load(str(ROOT / "samples/newton.grad")).grad(a=9.0)
+    assert [*map(float, out.stdout.split())] == [0, found.value, found.grad["a"]]
+
+
+def test_latex_has_a_line_for_each_name_and_each_derivative():
+    (text,) = (
+        load("input x = 1.0\ninput k = 2.0\ny = k * x ** 2 * exp(-x) + 0 * x\ny")
+        .export("f.tex", wrt="x")
+        .values()
+    )
+    assert r"\frac{\partial y}{\partial x} &=" in text
+    assert "e^{-x}" in text
+    assert "x^2" in text
+    assert text.count(r"\begin{") == text.count(r"\end{") == 1
+    assert text.count("{") == text.count("}")
+
+
+@pytest.mark.parametrize(
+    ("text", "file", "asked", "says"),
+    [
+        (TURNS, "f.tex", {}, "a loop, a branch"),
+        ("input x = 1.0\nwhere(isnan(x), 2.0, x * x)", "f.tex", {}, "has no formula"),
+        ("input x = 1.0\nx", "f.rs", {}, "known suffixes"),
+        ("input x = 1.0\nx", "f.tex", {"check": True}, "no test"),
+        ("input x = 1.0\nlog(x - 5)", "f.c", {"check": True}, "no finite answer"),
+        ("input x = 1.0\nx", "f.c", {"of": "y"}, "does not have"),
+        ("input x = 1.0\nx", "f.c", {"wrt": "y"}, "does not have"),
+        ("input x = [1.0]\nx", "f.c", {"order": 2}, "single number"),
+    ],
+)
+def test_what_cannot_be_written_says_why(text, file, asked, says):
+    with pytest.raises(GradError, match=says):
+        load(text).export(file, **asked)
+
+
+def test_an_int_that_the_form_depends_on_is_fixed_and_said():
+    program = load("input n: int = 2\ninput x = 3.0\ny = zeros(n) + x\nsum(y)")
+    (text,) = program.export("f.py", wrt="x").values()
+    made = {}
+    exec(text, made)
+    assert made["f"](4.0)[0] == 8.0
+    assert "`n` is 2" in text
+
+
+@pytest.mark.parametrize("name", python_support.SUPPORT)
+def test_a_function_of_python_follows_the_one_of_the_op(name):
+    made = {"math": __import__("math")}
+    exec(python_support.SUPPORT[name], made)
+    from gradcli.engine.numerics import ieee
+
+    op = getattr(ieee, {"divide": "div"}.get(name, name), None)
+    if op is None:
+        return
+    edges = (0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 3.0, 1e300, -1e300, np.inf, -np.inf, np.nan)
+    several = [(x,) for x in edges]
+    if name in ("power", "divide", "fmod", "remainder"):
+        several = [(x, y) for x in edges for y in edges if (name, y) != ("power", 2.0)]
+    if name == "remainder":
+        return  # Python's `%` is not C's function
+    for args in several:
+        found, expected = made[name](*args), op(*args)
+        assert repr(float(found)) == repr(float(expected)), args
+
+
+@with_cc
+@pytest.mark.parametrize("kind", ["numbers", "vectors"])
+def test_generated_programs_have_gradcli_s_digits(kind):
+    found = compared(kind, range(1000, 1012))
+    assert found["same"] > sum(found.values()) / 2
+
+
+@pytest.mark.parametrize("change", ["y = y * 0.999", "y = y"])
+def test_a_tensor_with_two_names_in_a_loop_is_changed_under_both(cli, change):
+    text = f"x = tensor(1.0)\ny = x\nfor i in range(300):\n    x += 0.5\n    {change}\n[x, y]"
+    answers = [cli("run", "-e", text, "--compile", when)[1] for when in ("never", "auto")]
+    assert answers[0] == answers[1]
+    status, out, err = cli("run", "-e", text, "--compile", "always")
+    assert out == answers[0] or "two names" in err
+    assert status == 0 or "two names" in err

@@ -1,5 +1,6 @@
 """The files that `export` writes: tests beside the source, LaTeX, programs that link the C, names."""
 
+import re
 import subprocess
 import sys
 
@@ -157,3 +158,31 @@ def test_a_tensor_with_two_names_in_a_loop_is_changed_under_both(cli, change):
     status, out, err = cli("run", "-e", text, "--compile", "always")
     assert out == answers[0] or "two names" in err
     assert status == 0 or "two names" in err
+
+
+PAGE = (ROOT / "docs/export.md").read_text("utf-8")
+SHOWN = re.findall(r"<!-- (\w+) (\S+) -->\n```\w+\n(.*?)```", PAGE, re.DOTALL)
+
+
+@pytest.mark.parametrize(("name", "file", "text"), SHOWN, ids=[name for name, _, _ in SHOWN])
+def test_the_page_shows_what_is_written(name, file, text):
+    written_text = load(str(ROOT / f"samples/{name}.grad")).export(file)[file]
+    assert written_text.endswith(text)
+
+
+@with_cc
+def test_the_programs_of_the_page_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    main, call = (
+        re.findall(rf"```{kind}\n((?:#include|import ctypes).*?)```", PAGE, re.DOTALL)[0]
+        for kind in ("c", "python")
+    )
+    assert main.strip() == MAIN.replace("\\\\n", "\\n").strip()
+    written(tmp_path, str(ROOT / "samples/decay.grad"), "decay.c")
+    (command,) = re.findall(r"^cc .* -o decay\.so -lm$", PAGE, re.MULTILINE)
+    subprocess.run(command.split(), check=True)
+    made = {}
+    exec(call, made)
+    found = load(str(ROOT / "samples/decay.grad")).grad(a=10.0, k=0.5, t=1.0)
+    assert (made["status"], made["value"].value) == (0, found.value)
+    assert [*made["grad"]] == [found.grad["a"], found.grad["k"]]

@@ -313,7 +313,7 @@ def _asked(
         known,
         [*_results(made, of)],
         remarks,
-        loaded.source.name,
+        PurePath(loaded.source.name).name,
         fixed,
     )
 

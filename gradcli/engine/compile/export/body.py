@@ -280,7 +280,8 @@ class Body:
         params: list[Variable] = []
         for k, (p, x) in enumerate(zip(i.params, i.initial, strict=True)):
             value = self.expression(x)
-            params.append(self._name(p))
+            is_counter = k == at and p.number not in self._names
+            params.append(Variable(self._given("i"), p.type) if is_counter else self._name(p))
             if k != at:
                 self._made.append(Let(params[-1], value, False))
         self._known.update({p.number: v for p, v in zip(i.params, params, strict=True)})

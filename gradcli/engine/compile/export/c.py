@@ -366,6 +366,8 @@ class _Source:
         return f"work[used++] = {self._text(x)};"
 
     def _taken(self, v: Variable) -> str:
+        if not v.name:
+            return "used--;"
         if v.type == "int":
             self._support.setdefault("get_int")
             return f"const int64_t {v.name} = get_int(&work[--used]);"
@@ -501,10 +503,13 @@ def _wrapped(line: str, indent: str) -> list[str]:
     if len(indent) + len(line) <= _WIDTH:
         return [indent + line]
     found = textwrap.wrap(
-        line,
+        line.replace("double *", f"double{_HARD}*"),
         _WIDTH - len(indent),
         subsequent_indent="    ",
         break_long_words=False,
         break_on_hyphens=False,
     )
-    return [indent + part for part in found]
+    return [indent + part.replace(_HARD, " ") for part in found]
+
+
+_HARD = "\0"  # stands for a blank at which no line is broken

@@ -93,8 +93,8 @@ def named(
     return found
 
 
-def _place(i: Do) -> tuple[int, int, str]:
-    return i.span.start, i.span.end, i.op
+def _place(i: Do) -> tuple[int, int, str, str]:
+    return i.span.start, i.span.end, i.op, i.target.type
 
 
 def _passed_on(every: list[Instruction], found: dict[int, str]) -> None:
@@ -108,7 +108,7 @@ def _passed_on(every: list[Instruction], found: dict[int, str]) -> None:
             if isinstance(i, Ruled):
                 pairs = [*zip(i.values, i.targets, strict=True)]
             for x, v in pairs:
-                if isinstance(x, Value) and x.number in found:
+                if isinstance(x, Value) and x.number in found and x.type == v.type:
                     found.setdefault(v.number, found[x.number])
             if isinstance(i, Loop):
                 for v, t in zip(i.params, i.targets, strict=True):

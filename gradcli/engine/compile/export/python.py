@@ -192,7 +192,7 @@ class _Source:
                     return _code(f"tape.append({self._text(values[0])})", indent)
                 return _code(f"tape += [{', '.join(map(self._text, values))}]", indent)
             case Take(variables=several):
-                return [f"{indent}{v.name} = tape.pop()" for v in reversed(several)]
+                return [f"{indent}{v.name or '_'} = tape.pop()" for v in reversed(several)]
             case Return(value=x):
                 return _code(f"return {self._text(x)}", indent)
         raise AssertionError(type(s).__name__)

@@ -58,13 +58,14 @@ def _turns(program: Program) -> dict[int, Operand]:
     for i in instructions(program.block.body):
         if isinstance(i, Loop) and not tests_first(i):
             how = counted(i, uses)
-            if how is not None and how.step == 1 and _is_zero(i.initial[how.at]):
+            start = None if how is None else i.initial[how.at]
+            if how is None or how.step != 1 or type(start) is not int:
+                continue
+            if start == 0:
                 found[i.turns.number] = how.stop
+            elif type(how.stop) is int and start < how.stop:
+                found[i.turns.number] = how.stop - start
     return found
-
-
-def _is_zero(x: Operand) -> bool:
-    return type(x) is int and x == 0
 
 
 def _outermost(program: Program) -> dict[int, Operand]:

@@ -1,4 +1,4 @@
-"""Trim statements: no variable that nothing reads."""
+"""Trim source code: no variable that nothing reads, no function that nothing calls."""
 
 from __future__ import annotations
 
@@ -7,11 +7,15 @@ from collections.abc import Sequence
 
 from gradcli.engine.compile.export.written import (
     Assign,
+    Attempt,
+    Called,
     Count,
     Declare,
     Expression,
+    Function,
     Let,
     Statement,
+    Take,
     Until,
     Variable,
     When,
@@ -62,6 +66,29 @@ def _without(body: Sequence[Statement], uses: Counter[str]) -> tuple[Statement, 
                 made.append(While(s.test, _without(s.body, uses)))
             case Until():
                 made.append(Until(s.test, _without(s.body, uses)))
+            case Take(variables=several):
+                kept = [v if uses[v.name] else Variable("", v.type) for v in several]
+                made.append(Take(tuple(kept)))
             case _:
                 made.append(s)
     return tuple(made)
+
+
+def called(
+    functions: Sequence[Function], body: Sequence[Statement], wanted: Sequence[Expression]
+) -> tuple[Function, ...]:
+    """The functions that statements call, or each other; each stands before those that call it."""
+    names = _calls(body, wanted)
+    found: list[Function] = []
+    for function in reversed(functions):
+        if function.name in names:
+            found.insert(0, function)
+            names |= _calls(function.body, ())
+    return tuple(found)
+
+
+def _calls(body: Sequence[Statement], wanted: Sequence[Expression]) -> set[str]:
+    """The names of the functions that statements call."""
+    names = {s.function for s in statements(body) if isinstance(s, Attempt)}
+    several = [*wanted, *(x for s in statements(body) for x in read(s))]
+    return names | {p.function for x in several for p in every(x) if isinstance(p, Called)}

@@ -12,6 +12,7 @@ from gradcli.engine.compile.export.operations import Operations
 from gradcli.engine.compile.export.remarks import Remarks
 from gradcli.engine.compile.export.shared import prepared
 from gradcli.engine.compile.export.tape import relieved
+from gradcli.engine.compile.export.trim import called
 from gradcli.engine.compile.export.written import (
     Expression,
     Function,
@@ -21,6 +22,7 @@ from gradcli.engine.compile.export.written import (
     read,
     statements,
 )
+from gradcli.engine.compile.passes.together import moved_together
 from gradcli.engine.compile.typed import Do, Program, Value
 from gradcli.engine.compile.walk import instructions
 from gradcli.engine.ops.catalog import ops
@@ -177,7 +179,7 @@ def unit(question: Question, name: str, reserved: frozenset[str]) -> Unit:
     asked = question
     places = [k for output in asked.outputs for k in output.places]
     every = instructions(asked.program.block.body)
-    less = relieved(prepared(asked.program, places))
+    less = relieved(moved_together(prepared(asked.program, places)))
     program = less.program
     outputs = {output.name for output in asked.outputs}
     names = Names(reserved | outputs | {"work", "work_size", "used"})
@@ -191,13 +193,13 @@ def unit(question: Question, name: str, reserved: frozenset[str]) -> Unit:
             known.update({v.number: Item(made.name, k) for k, v in enumerate(given.values)})
         else:
             known.update({v.number: Variable(made.name, given.type) for v in given.values})
-    called = named(program, asked.original, asked.variables, asked.first, asked.cotangents)
+    wishes = named(program, asked.original, asked.variables, asked.first, asked.cotangents)
     says = [say for output in asked.outputs for say in output.says]
     for x, say in zip(program.block.results, says, strict=True):
         if isinstance(x, Value):
-            called.setdefault(x.number, _wish(say))
+            wishes.setdefault(x.number, _wish(say))
     operations = Operations(names)
-    body = Body(less, called, names, operations, asked.remarks, asked.first, known)
+    body = Body(less, wishes, names, operations, asked.remarks, asked.first, known)
     found = iter(body.results)
     made_outputs = tuple(
         [
@@ -215,7 +217,7 @@ def unit(question: Question, name: str, reserved: frozenset[str]) -> Unit:
         asked.source,
         tuple(asked.remarks.head),
         tuple(parameters),
-        tuple(operations.functions),
+        called(operations.functions, body.statements, body.results),
         body.statements,
         made_outputs,
         _tape(body),

@@ -166,7 +166,9 @@ class Keep(Statement):
 
 
 class Take(Statement):
-    """Declare variables with the numbers that were put on the tape last."""
+    """Declare variables with the numbers that were put on the tape last. A variable without a name
+    is not read.
+    """
 
     __slots__ = ("variables",)
     variables: tuple[Variable, ...]

@@ -418,7 +418,8 @@ class _Counted(_Head):
 
     def turn(self) -> Any:
         slots = self.frame.slots
-        slots[self.target] = self.taken()
+        slots[self.target] = item = self.taken()
+        self.do.hold(self.target, item)
         slots[self.counter] = ops.add(slots[self.counter], self.range.step)
         return super().turn()
 

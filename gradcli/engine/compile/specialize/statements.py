@@ -383,7 +383,11 @@ class Statements:
         self._seen(value)
         owner = self._owner(target, frame) if target in frame.outer else frame
         owner.slots[target] = value
-        name = self._program.variables.get(target)
+        self.hold(target, value)
+
+    def hold(self, slot: int, value: Any) -> None:
+        """Record the variable that holds a value."""
+        name = self._program.variables.get(slot)
         if name is not None:
             self._trace.held_by(name, value)
 

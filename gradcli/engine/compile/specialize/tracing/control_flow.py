@@ -60,5 +60,8 @@ class Follower(Protocol):
     def check_unchanged(self, sources: Sequence[tuple[Collection[Any], Sequence[Any]]]) -> None:
         """Refuse lists that have changed."""
 
+    def hold(self, slot: int, value: Any) -> None:
+        """Record the variable that holds a value."""
+
     def name(self, key: Any) -> str:
         """The name of a slot in a message."""

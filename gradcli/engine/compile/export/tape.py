@@ -44,9 +44,9 @@ class Relieved(Record):
 def relieved(program: Program) -> Relieved:
     """The program with less on its tape."""
     program = _renamed(program, _turns(program))
-    program = _renamed(program, _outermost(program))
+    program = tidy(_renamed(program, _outermost(program)), 0)
     lift = _Lift(program)
-    block = lift.block(tidy(program, 0).block)
+    block = lift.block(program.block)
     made = _renamed(Program(program.inputs, block, ()), lift.names)
     return Relieved(tidy(made, 0), lift.turns)
 

@@ -14,6 +14,7 @@ from gradcli.engine.run.derivatives.custom import Custom
 from gradcli.engine.run.derivatives.transforms import Tree
 from gradcli.engine.tape.tensor import Tensor, truth
 from gradcli.engine.values.data import shape_of
+from gradcli.engine.values.objects import Object, TreeForm, parts_of, with_parts
 from gradcli.engine.values.sizes import number, whole
 from gradcli.errors import run_error
 
@@ -24,7 +25,9 @@ def _parts(tree: Tree) -> list[Any] | None:
     """The items of a tree node, of a dictionary in the order of its keys; None for a leaf."""
     if type(tree) is dict:
         return [tree[key] for key in sorted(tree, key=str)]
-    return [*tree] if isinstance(tree, (list, tuple)) else [] if tree is None else None
+    if isinstance(tree, (list, tuple)):
+        return [*tree]
+    return [] if tree is None else parts_of(tree)
 
 
 def leaves_of(tree: Tree) -> Iterator[Any]:
@@ -41,6 +44,8 @@ def _rebuilt(tree: Tree, parts: Sequence[Any]) -> Tree:
     """A tree of the same form with other parts."""
     if type(tree) is dict:
         return dict(zip(sorted(tree, key=str), parts, strict=True))
+    if isinstance(tree, Object):
+        return with_parts(tree, parts)
     return tuple(parts) if isinstance(tree, tuple) else None if tree is None else [*parts]
 
 
@@ -187,6 +192,51 @@ ravel_pytree: Op = host(
     "the function from a row to such a tree.",
     source="JAX: flatten_util.ravel_pytree",
     keeps=True,
+)
+
+
+def _registered(kind: Any, flatten: Any, unflatten: Any) -> Any:
+    """The class, whose objects are nodes of trees from here on."""
+    if not (isinstance(kind, type) and issubclass(kind, Object)):
+        raise run_error("wrong-type", f"a class of the program is needed, got {kind_of(kind)}")
+    kind._tree_form = TreeForm(  # type: ignore[attr-defined]  # what `parts_of` reads
+        lambda value: called(flatten, [value], "register_pytree_node"),
+        lambda aux, parts: called(unflatten, [aux, parts], "register_pytree_node"),
+    )
+    return kind
+
+
+def _register(session: Any, nodetype: Any, flatten_func: Any, unflatten_func: Any) -> None:
+    _registered(nodetype, flatten_func, unflatten_func)
+
+
+def _register_class(session: Any, cls: Any) -> Any:
+    def made(aux: Any, parts: Any) -> Any:
+        return cls.tree_unflatten(aux, parts)
+
+    return _registered(cls, lambda value: value.tree_flatten(), made)
+
+
+register_pytree_node: Op = host(
+    "register_pytree_node",
+    _register,
+    args=("nodetype", "flatten_func", "unflatten_func"),
+    doc="`jax.tree_util.register_pytree_node`: objects of a class are nodes of trees: "
+    "`flatten_func(x)` gives the parts and what else there is, `unflatten_func(else, parts)` an "
+    "object.",
+    source="JAX: tree_util.register_pytree_node",
+    keeps=True,
+    pure=False,
+)
+register_pytree_node_class: Op = host(
+    "register_pytree_node_class",
+    _register_class,
+    args=("cls",),
+    doc="`@jax.tree_util.register_pytree_node_class`: likewise of a class with the methods "
+    "`tree_flatten` and `tree_unflatten`.",
+    source="JAX: tree_util.register_pytree_node_class",
+    keeps=True,
+    pure=False,
 )
 
 

@@ -314,7 +314,7 @@ class _Expressions:
             return Fault("unknown-name", message, *node.span, help=help)
         if called and foreign.of_python(name):
             message = f"`{name}` of Python is not part of the language"
-            return Fault("unknown-name", message, *node.span)
+            return Fault("unknown-name", message, *node.span, help=foreign.way_out(name))
         kinds = (False,) if called else (True,) if role == "operand" else (True, False)
         own = frozenset(n for n in known if not (called and self.is_number(n, scope)))
         known += signatures.names()
@@ -330,8 +330,10 @@ class _Expressions:
         module, _, name = path.rpartition(".")
         if modules.is_package(path):
             return _of_module(path, path, node.span)
+        from gradcli.grammar.meaning import foreign
+
         message = f"`{name}` of `{module}` is not part of the language"
-        help = nearest(name, modules.names(module, self.names.signatures))
+        help = foreign.way_out(path) or nearest(name, modules.names(module, self.names.signatures))
         return Fault("unknown-name", message, start, node.span.end, help=help)
 
     def member(self, node: ast.Attribute, role: str, scope: Scope | None) -> Iterator[Fault]:

@@ -46,6 +46,37 @@ def module(name: str) -> bool:
     return name in _MODULES
 
 
+_NO_FILES = "a program opens no files: "
+_READING = f"{_NO_FILES}`-i FILE` gives it values by name, `--rows FILE` runs it once a record"
+_WRITING = f"{_NO_FILES}`-o w.npz` writes its results"
+_COMPLEX = "there are no complex numbers"
+_WAYS_OUT = {
+    **dict.fromkeys(("torch.load", "numpy.load", "numpy.loadtxt", "numpy.genfromtxt"), _READING),
+    **dict.fromkeys(("numpy.fromfile", "numpy.memmap", "pickle.load", "json.load"), _READING),
+    **dict.fromkeys(("torch.save", "numpy.save", "numpy.savez", "numpy.savetxt"), _WRITING),
+    **dict.fromkeys(("pickle.dump", "json.dump", "numpy.savez_compressed"), _WRITING),
+    "open": f"{_READING}, `-o FILE` writes its results",
+}
+_OF_COMPLEX = frozenset(
+    {
+        *("complex", "complex32", "complex64", "complex128", "cfloat", "cdouble", "chalf"),
+        *("view_as_complex", "view_as_real", "polar", "conj", "real", "imag", "angle"),
+        *("iscomplexobj", "iscomplex", "fft", "ifft", "rfft", "irfft", "fft2", "ifft2"),
+    }
+)
+
+
+def way_out(path: str) -> str | None:
+    """What to do instead of a member of a library that opens files or makes complex numbers; `path`
+    is its full name.
+    """
+    root, _, name = path.rpartition(".")
+    if root == "pandas" and name.startswith("read_"):
+        return _READING
+    found = _WAYS_OUT.get(path)
+    return _COMPLEX if found is None and name in _OF_COMPLEX else found
+
+
 def is_of_python(module: str) -> bool:
     """True for a module of Python's standard library."""
     return module in sys.stdlib_module_names

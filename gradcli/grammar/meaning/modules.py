@@ -163,6 +163,8 @@ _ALIKE = {
     "tqdm.auto": "tqdm",
     "tqdm.notebook": "tqdm",
     "torch.nn.modules": "torch.nn",
+    "torch.cuda.amp": "torch.amp",
+    "torch.cpu.amp": "torch.amp",
     "autograd.numpy": "numpy",
     "jax.numpy": "numpy",
     "autograd.scipy.special": "scipy.special",
@@ -176,7 +178,7 @@ _ALIKE = {
 """Modules that export the names of another one."""
 
 
-_WRITTEN = frozenset({"torch.nn.init.", "torch.nn.utils."})
+_WRITTEN = frozenset({"torch.nn.init.", "torch.nn.utils.", "torch.cuda.amp."})
 """Modules, each followed by a point, whose built-ins are written in the language itself."""
 
 
@@ -376,7 +378,10 @@ _NAMES = {
         flatten=tree_flatten leaves=tree_leaves map=tree_map reduce=tree_reduce
         unflatten=tree_unflatten
         """,
-    "jax.tree_util": "tree_flatten tree_leaves tree_map tree_reduce tree_unflatten",
+    "jax.tree_util": """
+        register_pytree_node register_pytree_node_class tree_flatten tree_leaves tree_map
+        tree_reduce tree_unflatten
+        """,
     "jax.lax": """
         cond=lax_cond fori_loop scan stop_gradient=detach while_loop exp log sin cos tanh sqrt
         rsqrt abs max=maximum min=minimum pow add sub mul div
@@ -388,8 +393,8 @@ _NAMES = {
         """,
     "jax.random": """
         key=jax_random_key normal=jax_random_normal permutation=jax_random_permutation
-        PRNGKey=jax_random_key randint=jax_random_randint split=jax_random_split
-        uniform=jax_random_uniform
+        PRNGKey=jax_random_key beta=jax_random_beta gamma=jax_random_gamma
+        randint=jax_random_randint split=jax_random_split uniform=jax_random_uniform
         """,
     "jax.scipy.special": "erf erfc expit gammaln i0 i1 logit logsumexp ndtr digamma xlogy",
     "autograd": """

@@ -197,6 +197,8 @@ def _statement(
 
 def _imported(statement: ast.Import, names: Names) -> Iterator[Fault]:
     """Faults of the names that are imported from a module."""
+    from gradcli.grammar.meaning import foreign
+
     module, signatures = statement.module, names.signatures
     for name, alias in statement.names:
         path = f"{module}.{name}"
@@ -216,7 +218,7 @@ def _imported(statement: ast.Import, names: Names) -> Iterator[Fault]:
             yield Fault("bad-import", message, *statement.span, notes=(note,))
         if not known:
             message = f"there is no `{name}` in `{module}`"
-            help = nearest(name, modules.names(module, signatures))
+            help = foreign.way_out(path) or nearest(name, modules.names(module, signatures))
             yield Fault("bad-import", message, *statement.span, help=help)
 
 

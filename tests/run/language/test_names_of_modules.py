@@ -114,3 +114,23 @@ y
 def test_random_ints_need_bounds_in_order(bounds):
     with pytest.raises(GradError, match="draws from low to below high"):
         load(f"zeros(3).random_({bounds})").run()
+
+
+@pytest.mark.parametrize(
+    ("program", "help"),
+    [
+        ("import torch\ntorch.save(x, 'w.pt')", "`-o w.npz`"),
+        ("import torch\nx = torch.load('w.pt')", "`-i FILE`"),
+        ("import pandas as pd\nd = pd.read_csv('x.csv')", "`--rows FILE`"),
+        ("import numpy as np\nd = np.genfromtxt('x.csv')", "`--rows FILE`"),
+        ("from numpy import loadtxt", "`-i FILE`"),
+        ("f = open('x')", "`-o FILE`"),
+        ("import torch\ntorch.zeros(2, dtype=torch.complex64)", "there are no complex numbers"),
+        ("complex(1, 2)", "there are no complex numbers"),
+        ("import numpy as np\nnp.fft.fft(x)", "there are no complex numbers"),
+    ],
+)
+def test_what_opens_files_or_is_complex_is_refused_with_a_way_out(program, help):
+    with pytest.raises(GradError) as error:
+        load(program)
+    assert help in "".join(d.help or "" for d in error.value.diagnostics)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradcli.engine.builtins.create import made
+from gradcli.engine.builtins.create import constant_data, made
 from gradcli.engine.builtins.names.numpy import of_tensors
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import Op, host
@@ -15,7 +15,7 @@ from gradcli.engine.tape.tensor import Tensor, truth
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import np, plain
 from gradcli.engine.values.limits import check_memory
-from gradcli.engine.values.sizes import number, sizes, whole
+from gradcli.engine.values.sizes import broadcast, number, sizes, whole
 from gradcli.errors import run_error
 
 FAMILY = 341, "Functions of functions"
@@ -406,6 +406,41 @@ random_uniform: Op = host(
     doc="`jax.random.uniform`: uniform numbers of a key.",
     sees=False,
     source="JAX: random.uniform",
+)
+
+
+def _of_shape(name: str) -> Any:
+    def call(session: Any, key: Any, *given: Any, shape: Any, dtype: Any) -> Any:
+        parameters = [np.asarray(constant_data(value), float) for value in given]
+        size = broadcast(*(p.shape for p in parameters)) if shape is None else sizes(shape)
+        check_memory(size)
+        if not all(np.all(p > 0) for p in parameters):
+            raise run_error("bad-argument", f"`jax.random.{name}` needs parameters above 0")
+        rng = np.random.Generator(np.random.PCG64(_words(key)))
+        draw: Any = rng.beta if name == "beta" else rng.standard_gamma
+        return made(plain(np.asarray(draw(*parameters, size))), dtype, None, False)
+
+    return call
+
+
+random_beta: Op = host(
+    "jax_random_beta",
+    _of_shape("beta"),
+    args=("key", "a", "b"),
+    params={"shape": None, "dtype": None},
+    doc="`jax.random.beta`: numbers of the beta distribution of a key.",
+    sees=False,
+    source="JAX: random.beta",
+)
+
+random_gamma: Op = host(
+    "jax_random_gamma",
+    _of_shape("gamma"),
+    args=("key", "a"),
+    params={"shape": None, "dtype": None},
+    doc="`jax.random.gamma`: numbers of the gamma distribution of a key.",
+    sees=False,
+    source="JAX: random.gamma",
 )
 
 

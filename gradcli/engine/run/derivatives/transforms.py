@@ -23,6 +23,7 @@ from gradcli.engine.tape.graph import Node, Watchpoint
 from gradcli.engine.tape.tensor import Number, Tensor, node_of
 from gradcli.engine.values.carrier import Like, data_of, like_of
 from gradcli.engine.values.data import NUMBERS, dtype_of, np, shape_of
+from gradcli.engine.values.objects import parts_of, with_parts
 from gradcli.errors import counted, run_error
 
 Function: TypeAlias = Callable[..., Any]
@@ -37,7 +38,10 @@ def mapped(f: Function, tree: Tree) -> Tree:
         return tuple([mapped(f, item) for item in tree])
     if type(tree) is dict:
         return {key: mapped(f, item) for key, item in tree.items()}
-    return [mapped(f, item) for item in tree] if type(tree) is list else f(tree)
+    if type(tree) is list:
+        return [mapped(f, item) for item in tree]
+    parts = parts_of(tree)
+    return f(tree) if parts is None else with_parts(tree, [mapped(f, part) for part in parts])
 
 
 def values_in(tree: Tree) -> Iterator[Any]:
@@ -45,8 +49,13 @@ def values_in(tree: Tree) -> Iterator[Any]:
     if isinstance(tree, (list, tuple, dict)):
         for item in tree.values() if type(tree) is dict else tree:
             yield from values_in(item)
-    else:
+        return
+    parts = parts_of(tree)
+    if parts is None:
         yield tree
+        return
+    for part in parts:
+        yield from values_in(part)
 
 
 class Traced:
@@ -102,7 +111,12 @@ class Traced:
             return tuple([self._points(v) for v in value])
         if type(value) is dict:
             return {key: self._points(v) for key, v in value.items()}
-        return [self._points(v) for v in value] if type(value) is list else self._point(value)
+        if type(value) is list:
+            return [self._points(v) for v in value]
+        parts = parts_of(value)
+        if parts is None:
+            return self._point(value)
+        return with_parts(value, [self._points(part) for part in parts])
 
     def _point(self, value: Any) -> Tensor:
         if type(value) in NUMBERS:
@@ -131,6 +145,9 @@ class Traced:
             return tuple([self._result(function, item) for item in out])
         if type(out) is dict:
             return {key: self._result(function, item) for key, item in out.items()}
+        parts = parts_of(out)
+        if parts is not None:
+            return with_parts(out, [self._result(function, part) for part in parts])
         out = self.session.tensor(out)
         if not isinstance(out, Tensor) and type(out) not in NUMBERS:
             message = f"the function must return a number or tensor, it returned {kind_of(out)}"
@@ -225,6 +242,9 @@ def paired(tree: Tree, given: Tree) -> Iterator[tuple[Any, Any]]:
         for key, item in tree.items():
             yield from paired(item, given[key])
         return
+    parts = parts_of(tree)
+    if parts is not None:
+        tree, given = parts, parts_of(given)
     if not isinstance(tree, (list, tuple)):
         yield tree, given
         return

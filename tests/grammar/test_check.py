@@ -286,7 +286,14 @@ BAD = [
     ("from elsewhere import x", (1, 1, "bad-import", "there is no module `elsewhere`", None)),
     (
         "with open(x): y",
-        (1, 6, "unknown-name", "`open` of Python is not part of the language", None),
+        (
+            1,
+            6,
+            "unknown-name",
+            "`open` of Python is not part of the language",
+            "a program opens no files: `-i FILE` gives it values by name, `--rows FILE` runs it once "
+            "a record, `-o FILE` writes its results",
+        ),
     ),
     (
         "with x as 3: y",

@@ -5,7 +5,7 @@ with what asks.
 import ast
 from functools import cache
 
-from support.processes.house import HOUSE
+from support.processes.house import HOUSE, module_text, nodes
 
 UNIX = {  # what Python's documentation says is there on Unix alone, of what a command might use
     "os": {
@@ -42,15 +42,9 @@ BEHIND = {  # folders that are imported only where it has been asked: by which f
 }
 
 
-@cache
-def parsed(text):
-    """The nodes of a text."""
-    return [*ast.walk(ast.parse(text))]
-
-
 def uses(text):
     """What a text uses that not every system has."""
-    for node in parsed(text):
+    for node in nodes(text):
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
             if node.attr in UNIX.get(node.value.id, ()):
                 yield f"{node.value.id}.{node.attr}"
@@ -62,9 +56,10 @@ def uses(text):
             yield from {f"{node.module}.{name}" for name in named}
 
 
+@cache
 def texts():
     """The text of each file of the house."""
-    return {p.relative_to(HOUSE).as_posix(): p.read_text("utf-8") for p in HOUSE.rglob("*.py")}
+    return {p.relative_to(HOUSE).as_posix(): module_text(p) for p in HOUSE.rglob("*.py")}
 
 
 def test_each_use_of_what_only_some_systems_have_is_asked_for():
@@ -77,12 +72,14 @@ def imported(text):
     """The modules that a text imports from other modules when it runs, not only for types."""
     only_types = {
         inner
-        for node in parsed(text)
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+        for node in nodes(text)
+        if isinstance(node, ast.If)
+        and isinstance(node.test, ast.Name)
+        and node.test.id == "TYPE_CHECKING"
         for statement in node.body
         for inner in ast.walk(statement)
     }
-    imports = {node for node in parsed(text) if isinstance(node, ast.ImportFrom)}
+    imports = {node for node in nodes(text) if isinstance(node, ast.ImportFrom)}
     return {node.module for node in imports - only_types}
 
 

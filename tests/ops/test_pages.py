@@ -162,11 +162,6 @@ print(json.dumps([command(*line) for line in json.loads(sys.argv[1])]))
 """
 
 
-def commands(folder, *lines):
-    """Status, output and messages of command lines, run by one process of the copy."""
-    return json.loads(python("-c", LINES, json.dumps(lines), cwd=folder))
-
-
 USES = {  # a program, what is given, the gradient
     "cube(x)": (["x=2"], "12.0"),
     "x.cube()": (["x=2"], "12.0"),
@@ -176,33 +171,47 @@ USES = {  # a program, what is given, the gradient
 }
 
 
-def test_one_entry_makes_function_method_and_twin(with_cube):
-    lines = [["grad", "-e", text, *USES[text][0]] for text in USES]
-    for (status, out, err), (text, (_, gradient)) in zip(
-        commands(with_cube, *lines), USES.items(), strict=True
-    ):
+OTHERS = {
+    "described": ["ops", "cube"],
+    "family": ["run", "-e", "fourth(3.0)"],
+    "count": ["run", "-e", "cube(1, 2)"],
+    "name": ["run", "-e", "y = 1", "-e", "cubee(y)"],
+}
+
+
+@pytest.fixture(scope="module")
+def answers(with_cube):
+    """Status, output and messages of each program and command line, run by one process of the
+    copy.
+    """
+    lines = {text: ["grad", "-e", text, *given] for text, (given, _) in USES.items()} | OTHERS
+    found = json.loads(python("-c", LINES, json.dumps([*lines.values()]), cwd=with_cube))
+    return dict(zip(lines, found, strict=True))
+
+
+def test_one_entry_makes_function_method_and_twin(answers):
+    for text, (_, gradient) in USES.items():
+        status, out, err = answers[text]
         assert (status, err) == (0, ""), f"{text}: {err}"
         assert out.splitlines()[1] == f"grad.x\t{gradient}", text
 
 
-def test_the_entry_is_described(with_cube):
+def test_the_entry_is_described(with_cube, answers):
     page = (with_cube / "docs/ops.md").read_text("utf-8")
     row = "| `cube(input)` | Third power of input. | input: `g * (input * input * 3)` | yes, `_` |"
     assert row in page
-    ((_, out, _),) = commands(with_cube, ["ops", "cube"])
-    assert "kink.cube(0)\tinput 0.0\n" in out
+    assert "kink.cube(0)\tinput 0.0\n" in answers["described"][1]
 
 
-def test_a_family_is_one_file(with_cube):
-    assert commands(with_cube, ["run", "-e", "fourth(3.0)"]) == [[0, "81.0\n", ""]]
+def test_a_family_is_one_file(with_cube, answers):
+    assert answers["family"] == [0, "81.0\n", ""]
     page = (with_cube / "docs/ops.md").read_text("utf-8")
     headings = [line for line in page.splitlines() if line.startswith("## ")]
     assert headings[:3] == ["## Arithmetic", "## Powers of numbers", "## Rounding"]
 
 
-def test_the_checks_know_the_entry(with_cube):
-    lines = ["run", "-e", "cube(1, 2)"], ["run", "-e", "y = 1", "-e", "cubee(y)"]
-    (status, _, err), (other, _, said) = commands(with_cube, *lines)
+def test_the_checks_know_the_entry(answers):
+    (status, _, err), (other, _, said) = answers["count"], answers["name"]
     assert (status, other) == (3, 3)
     assert "`cube` takes 1 argument, got 2" in err
     assert "did you mean `cube`?" in said

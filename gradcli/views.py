@@ -398,15 +398,24 @@ class PropagateResult(Shown):
 
 
 class PropagateRow(Answer):
-    """The result of `gradcli propagate` for one row of many."""
+    """The result of `gradcli propagate` for one row of many: fields as of `PropagateResult`, and
+    budgets in the order of the inputs. A single result has no covariance.
+    """
 
     view = "propagated_row"
     _defaults: ClassVar[dict[str, Any]] = {"printed": (), "warnings": ()}
-    result: Propagated
+    results: tuple[Propagated, ...]
+    single: bool
     coverage: float
+    covariance: dict[str, dict[str, float]]
     correlated: bool
+    passed: bool
     printed: tuple[str, ...]
     warnings: tuple[Diagnostic, ...]
+
+    @property
+    def right(self) -> bool | None:
+        return None if self.passed else False
 
 
 class NestedTest(Result):

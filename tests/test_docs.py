@@ -67,7 +67,7 @@ INTERPRETED = (
     *("known only at run time", "of a value that is not a number"),
     *("with the operations that made them", "the recorded graph is shown"),
     *("of a dictionary", "a class is defined", "has no meaning in a compiled program"),
-    *("names its node", "the degrees of freedom of an uncertainty"),
+    *("names its node"),
 )
 """Why transcripts cannot be had by code: tensors, what is recorded, classes and modules."""
 

@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from math import isfinite, isnan, nan
 from typing import Any, TypeVar
 
 from gradcli.engine.run.execution.inputs import Given
 from gradcli.engine.values.data import np
 from gradcli.errors import InputError
-from gradcli.questions.answers.propagate import propagation
+from gradcli.questions.answers.monte_carlo import changed, simulated
+from gradcli.questions.answers.propagate import in_order, propagation
 from gradcli.questions.asked.request import Options, Request, request
 from gradcli.questions.coded.compiled import Many
 from gradcli.questions.coded.propagation import beside
 from gradcli.questions.uncertainty.asked import asked_question, check_inputs, taken
 from gradcli.questions.uncertainty.joint import Covariance
-from gradcli.questions.uncertainty.law import LEAD
-from gradcli.questions.uncertainty.report import Question
+from gradcli.questions.uncertainty.law import DOF, FACTOR, HIGH, LINEAR, LOW
+from gradcli.questions.uncertainty.report import Question, covered
 from gradcli.questions.uncertainty.widths import Width, width
 from gradcli.source import Source
 from gradcli.views import PropagateRow
 
 Work = TypeVar("Work")
-_LINEAR = LEAD - 2  # the place of the number that tells whether both orders agree
+_VALUE, _UNCERTAINTY, _SECOND = 0, 1, 3  # places among the numbers of a result
 
 
 def measured_rows(
@@ -95,31 +97,53 @@ class MeasuredRows:
         return found
 
     def propagation(
-        self, given: Mapping[str, Given], *, of: str | None = None, options: Options
+        self,
+        given: Mapping[str, Given],
+        *,
+        of: Sequence[str | None] = (None,),
+        draws: int = 0,
+        strict: bool = False,
+        options: Options,
     ) -> PropagateRow:
-        """The uncertainty of a result at one row.
+        """The uncertainty of results at one row. Arguments as of `Program.propagate`.
 
         Raises:
             InputError: If an uncertainty of the row is none.
         """
-        asked = self._asked(given, of, options)
-        found: PropagateRow = self._program.within(
-            options, lambda: self._program.jit.answer(propagation, asked)
-        )
-        return found
+        asked = self._asked(given, of[0], options)
+        question: Question = asked.question
+        program = self._program
+
+        def answer() -> PropagateRow:
+            if len(of) > 1:
+                found = in_order(program.loaded, asked.changed(of=None), of, question)
+            else:
+                made: PropagateRow = program.jit.answer(propagation, asked)
+                results = tuple([covered(one, question) for one in made.results])
+                found = changed(made, results=results)
+            if draws:
+                found = simulated(program, found, asked, of, question, draws, strict=strict)
+            return found
+
+        row: PropagateRow = program.within(options, answer)
+        return row
 
     def many(
         self,
         name: str,
         given: Mapping[str, Any],
         *,
-        of: str | None = None,
+        of: Sequence[str | None] = (None,),
+        draws: int = 0,
+        strict: bool = False,
         options: Options,
     ) -> Many | None:
-        """Code that answers many rows, if there is any by now."""
+        """Code that answers many rows, if there is any by now: for one result, by the law."""
+        if draws or len(of) > 1:
+            return None
         values = {n: self._fixed_or(n, x) for n, x in given.items()}
         try:
-            asked = self._asked(values, of, options)
+            asked = self._asked(values, of[0], options)
         except InputError:
             return None  # the row tells it
         code = self._program.jit.code(propagation, asked)
@@ -163,31 +187,64 @@ class _ManyRows(Many):
     def __init__(self, code: Any, request: Request, limited: Any, rows: MeasuredRows) -> None:
         super().__init__(code, request, limited)
         self._rows = rows
+        joint = request.question.joint
+        self._has_factors = joint.has_finite and joint.groups is not None
 
     def numbers(self, values: Sequence[Mapping[str, Any]]) -> list[tuple[Any, ...] | None]:
         """The numbers of the answers for values by name; arguments as of `Many.numbers`."""
-        found = super().numbers([self._with_widths(value) for value in values])
+        found = super().numbers([self._row(value) for value in values])
         for k, made in enumerate(found):
-            if made is not None and not made[_LINEAR] and not self._rows.told:
+            if made is not None and not made[LINEAR] and not self._rows.told:
                 self._rows.told, found[k] = True, None
+            elif made is not None and self._has_factors:
+                found[k] = self._with_factor(made)
         return found
 
     def arrays(self, columns: Mapping[str, Any]) -> tuple[list[Any], list[int]] | None:
         """The numbers of many answers as arrays; arguments as of `Many.arrays`."""
-        answer = super().arrays(self._with_widths(columns))
-        if answer is None or self._rows.told:
-            return answer
+        answer = super().arrays(self._columns(columns))
+        if answer is None:
+            return None
         results, left = answer
-        bent = np.flatnonzero(~results[_LINEAR])
-        if len(bent):
+        if self._has_factors:
+            results = [column.copy() for column in results]
+            odd = ~np.isfinite(results[DOF]) | np.isnan(results[_SECOND])
+            left = sorted({*left, *np.flatnonzero(odd).tolist()})
+            results[FACTOR] = np.array([self._factor(dof) for dof in results[DOF].tolist()])
+            wide = results[FACTOR] * results[_UNCERTAINTY]
+            results[LOW], results[HIGH] = results[_VALUE] - wide, results[_VALUE] + wide
+        bent = np.flatnonzero(~results[LINEAR])
+        if len(bent) and not self._rows.told:
             self._rows.told = True
             left = sorted({*left, int(bent[0])})
         return results, left
 
-    def _with_widths(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        found = self._rows.beside(values, self._request.inputs)
-        is_row = not any(hasattr(x, "shape") and x.shape for x in found.values())
-        fixed = {n: x.value for n, x in self._request.inputs.items() if n.endswith("+/-")}
-        if is_row:
-            return {**values, **fixed, **{n: float(x) for n, x in found.items()}}
-        return {**values, **found}
+    def _factor(self, dof: float) -> float:
+        """The coverage factor; nan where the interpreter has to tell it."""
+        factor: float = self._request.question.factor(dof) if isfinite(dof) else nan
+        return factor
+
+    def _with_factor(self, made: Sequence[Any]) -> tuple[Any, ...] | None:
+        """The numbers of a row with the interval for its degrees of freedom; None if there are
+        none.
+        """
+        if not isfinite(made[DOF]) or isnan(made[_SECOND]):
+            return None
+        found = [*made]
+        found[FACTOR] = self._factor(made[DOF])
+        wide = found[FACTOR] * made[_UNCERTAINTY]
+        found[LOW], found[HIGH] = made[_VALUE] - wide, made[_VALUE] + wide
+        return tuple(found)
+
+    def _row(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """The values of a row with its uncertainties."""
+        inputs = self._request.inputs
+        fixed = {n: x.value for n, x in inputs.items() if n.endswith("+/-")}
+        found = self._rows.beside(values, inputs)
+        return {**values, **fixed, **{n: float(x) for n, x in found.items()}}
+
+    def _columns(self, columns: Mapping[str, Any]) -> dict[str, Any]:
+        """The columns of rows with those of their uncertainties."""
+        count = len(next(iter(columns.values())))
+        found = self._rows.beside(columns, self._request.inputs)
+        return {**columns, **{n: np.broadcast_to(x, (count,)) for n, x in found.items()}}

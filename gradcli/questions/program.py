@@ -588,9 +588,8 @@ class Program:
             GradError: Of the kind of the failure.
         """
         from gradcli.questions.answers.monte_carlo import simulated
-        from gradcli.questions.answers.propagate import of_row, propagate
+        from gradcli.questions.answers.propagate import by_budget, propagate, propagation
         from gradcli.questions.uncertainty.asked import asked_question, taken, without_uncertainty
-        from gradcli.views import PropagateRow
 
         given = taken(given_values(inputs, named))
         loaded, asked = self._loaded, options or Options()
@@ -601,15 +600,10 @@ class Program:
         names = [of] if of is None or isinstance(of, str) else [*of]
         about = request(given, {}, asked, wrt=question.joint.names)
 
-        def propagation(_: Loaded, request: Request) -> PropagateResult:
-            """Has the name of the question that rows are asked, so that its code answers."""
-            return propagate(loaded, request, names, question)
-
         def answer() -> PropagateResult:
             if len(names) == 1:
                 single = about.changed(of=names[0], question=question)
-                made = self._jit.answer(propagation, single)
-                found: PropagateResult = of_row(made) if isinstance(made, PropagateRow) else made
+                found = by_budget(self._jit.answer(propagation, single), question)
             elif asked.compile == "always":
                 help = "ask for one with --of"
                 raise ProgramError(not_compiled("several results are asked for", help))

@@ -9,7 +9,7 @@ import pytest
 
 import gradcli
 from gradcli.errors import GradError, InputError
-from gradcli.program import Given, Options, measured_rows
+from gradcli.program import Given, Options, constant, measured_rows
 from gradcli.questions.uncertainty import law
 from gradcli.questions.uncertainty.joint import Covariance
 from gradcli.questions.uncertainty.spreads import Spread
@@ -531,17 +531,50 @@ def test_rows_are_answered_by_code():
         options=Options(compile="never"),
     )
     assert left == [1]
-    assert results[1][0] == alone.result.uncertainty
+    assert results[1][0] == alone.results[0].uncertainty
+
+
+SEVEN = [f"x{k}" for k in range(1, 8)]
+FREE = {
+    "several": ("x * y + z", ("x=e:dof=4", "y=2%:dof=9", "z=0.1"), ()),
+    "correlated": ("x * y + z", ("x=e", "y=2%", "z=0.1:dof=3"), ("--correlation", "x,y=0.5")),
+    "not combined": ("x * y + z", ("x=e:dof=4", "y=2%"), ("--correlation", "x,y=0.5")),
+    "many inputs": (" + ".join(f"{a} * {b}" for a, b in itertools.pairwise(SEVEN)),
+        [f"{x}=1%:dof={k + 2}" for k, x in enumerate(SEVEN)], ()),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("form", ["ndjson", "csv"])
+@pytest.mark.parametrize("kind", FREE)
+def test_degrees_of_freedom_have_the_interpreters_bits(kind, form, cli):
+    text, widths, more = FREE[kind]
+    names = sorted({*SEVEN} & {*text.split()}) or ["x", "y", "z", "e"]
+    random = np.random.default_rng(3).uniform(0.5, 3, (25, len(names)))
+    random[0] = 0.0  # without an uncertainty there are no degrees of freedom
+    table = "\n".join([",".join(names), *(",".join(map(repr, row)) for row in random.tolist())])
+    asked = ["propagate", text, "--rows", "-", "--uncertainty", ",".join(widths), *more]
+    by = [cli(*asked, "-f", form, "--compile", w, "-q", stdin=table) for w in ("always", "never")]
+    assert by[0] == by[1]
+    assert by[0][0] == 0
+    if form == "ndjson" and kind != "not combined":
+        dofs = [json.loads(line)["dof"] for line in by[0][1].splitlines()]
+        assert len({*dofs}) > 5
+
+
+def test_code_of_one_shape_does_not_answer_for_another():
+    program, always = gradcli.load("x * y"), Options(compile="always")
+    for shape, factor in (("uniform", 3), ("triangular", 6)):
+        for width in (0.1, 0.2):
+            given = {"x": constant(f"5+/-{width}:{shape}:dof=7", "x", "x=")}
+            found = program.propagate(given, y=2.0, options=always)
+            (share,) = found.results[0].budget
+            assert (share.width, share.distribution, share.dof) == (width, shape, 7.0)
+            assert share.uncertainty == pytest.approx(width / sqrt(factor))
 
 
 @pytest.mark.parametrize(
     ("program", "options", "why"),
     [
-        (
-            "x * 2",
-            ("--uncertainty", "x=0.1:dof=3"),
-            "the degrees of freedom of an uncertainty are limited",
-        ),
         ("stack([x, x])", ("--uncertainty", "x=0.1"), "the result is no float, nor a list"),
         ("x * sum(y)", ("--uncertainty", "x=0.1", "y=[1, 2]+/-0.1"), "many uncertain numbers"),
     ],
@@ -550,7 +583,50 @@ def test_what_is_no_code_in_rows(program, options, why, cli):
     asked = ("propagate", program, "--rows", "-", *options, "--compile")
     status, _, err = cli(*asked, "always", stdin="x\n1\n2\n")
     assert (status, "not-compilable" in err, why in err) == (3, True, True), err
-    assert (cli(*asked, "auto", stdin="x\n1\n2\n")[0] == 0) == ("stack" not in program)
+    assert cli(*asked, "auto", stdin="x\n1\n2\n")[0] == 0
+
+
+@pytest.mark.parametrize("when", ["auto", "never"])
+def test_rows_have_several_results_tensors_and_simulations(when, cli):
+    text = "R = V / I\nP = V * I\nP"
+    table = "V,I\n5,0.2\n6,0.3\n7,0.5\n"
+    row = ("--uncertainty", "V=0.1,I=2%", "--compile", when, "-q")
+    several = ("propagate", "-e", text, "--of", "R,P")
+    tensor = ("propagate", "-e", "stack([V / I, V * I])")
+    for asked in (several, tensor, (*several, "--monte-carlo", "1000", "--seed", "3")):
+        found = cli(*asked, *row, "--rows", "-", "-f", "ndjson", stdin=table)
+        assert found[0] == 0, found
+        lines = [json.loads(line) for line in found[1].splitlines()]
+        alone = json.loads(cli(*asked, "V=5+/-0.1", "I=0.2+/-2%", "--json", "-q")[1])
+        for field in ("value", "uncertainty", "interval", "dof", "covariance"):
+            assert lines[0][field] == alone[field], field
+        assert lines[0].get("monte_carlo") == (alone["monte_carlo"] if "--seed" in asked else None)
+        assert [line["row"] for line in lines] == [0, 1, 2]
+        head, *records = cli(*asked, *row, "--rows", "-", stdin=table)[1].splitlines()
+        cells = dict(zip(head.split(","), records[1].split(","), strict=True))
+        one, other = lines[1]["value"]
+        assert float(cells[one]) == lines[1]["value"][one]
+        assert float(cells[f"{one}.uncertainty"]) == lines[1]["uncertainty"][one]
+        assert float(cells[f"covariance.{one}.{other}"]) == lines[1]["covariance"][one][other]
+        if "--seed" in asked:
+            means = [line["monte_carlo"]["R"]["mean"] / line["value"]["R"] for line in lines]
+            assert len({*means}) == 3  # each row has a stream of its own
+            assert float(cells["P.monte_carlo.mean"]) == lines[1]["monte_carlo"]["P"]["mean"]
+
+
+def test_a_constant_uncertainty_stands_in_all_rows(cli):
+    table = "x,y\n" + "".join(f"{k + 1},2\n" for k in range(40))
+    asked = ("propagate", "x * y", "--rows", "-", "--uncertainty", "x=0.1,y=0.2", "--compile")
+    by = [cli(*asked, when, stdin=table) for when in ("always", "never")]
+    assert by[0] == by[1]
+    assert by[0][0] == 0
+
+
+def test_a_strict_simulation_of_rows_is_a_status(cli):
+    asked = ("propagate", "x ** 2", "--rows", "-", "--uncertainty", "x=0.3", "-q", "--seed", "1")
+    asked += ("--monte-carlo", "2000")
+    assert cli(*asked, stdin="x\n0\n9\n")[0] == 0
+    assert cli(*asked, "--strict", stdin="x\n0\n9\n")[0] == 1
 
 
 def test_only_the_first_row_that_is_not_linear_is_said(cli):

@@ -39,20 +39,18 @@ def propagate(line: Line) -> None:
     widths = _pairs(line.uncertainty, "--uncertainty", "NAME=NUMBER, NAME=2% or NAME=COLUMN")
     correlations = _correlations(line.correlation)
     covariance = _covariance(line.covariance)
+    if line.strict and line.monte_carlo is None:
+        raise usage("`--strict` needs `--monte-carlo`")
     if inquiry.records is not None:
-        if of is not None and len(of) > 1:
-            raise usage("several results do not go with `--rows`", "ask for one with --of")
-        if line.monte_carlo is not None:
-            raise usage("`--monte-carlo` does not go with `--rows`")
         about = (widths, correlations, covariance, coverage)
         inquiry.program = program.measured_rows(inquiry.program, inquiry.inputs, *about)
-        inquiry.answer("propagation", of=of and of[0])
+        inquiry.answer(
+            "propagation", of=of or [None], draws=line.monte_carlo or 0, strict=line.strict
+        )
         return
     for name, text in widths.items():
         if program.widths({name: text})[name].column:
             raise usage(f"`{text}` in --uncertainty is no number", "a column needs `--rows`")
-    if line.strict and line.monte_carlo is None:
-        raise usage("`--strict` needs `--monte-carlo`")
     inquiry.answer(
         "propagate",
         bar=None if line.monte_carlo is None else "draws",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import inf, nan
 from typing import Any
 
@@ -41,26 +41,11 @@ class PropagationParts(ValueParts):
         return found
 
     def found(self) -> dict[str, Value]:
-        if self.result.single:
-            (one,) = self.result.results
-            return {one.name: one.value, "uncertainty": one.uncertainty}
-        pairs = [
-            ((one.name, one.value), (f"{one.name}.uncertainty", one.uncertainty))
-            for one in self.result.results
-        ]
-        return {name: value for pair in pairs for name, value in pair}
+        return _values(self.result)
 
     def json(self) -> dict[str, str]:
         result = self.result
-        by_field = [_fields(one) for one in result.results]
-        if result.single:
-            (whole,) = by_field
-        else:
-            names = [one.name for one in result.results]
-            whole = {
-                field: dict(zip(names, [one[field] for one in by_field], strict=True))
-                for field in by_field[0]
-            }
+        whole = _together(result, [_fields(one) for one in result.results])
         before, after = ("output", *_LEADING), ("interval", "dof", "budget")
         return {
             "schema": SCHEMA,
@@ -84,29 +69,58 @@ class RowParts(ValueParts):
     result: PropagateRow
 
     def fields(self) -> dict[str, Value]:
-        one = self.result.result
         fields = ("sensitivity", "contribution", "share")
-        shares = {
-            f"{f}.{share.name}": _real(getattr(share, f)) for f in fields for share in one.budget
-        }
-        orders = {name: _real(getattr(one, name)) for name in _NUMBERS[:3]}
-        return {one.name: one.value, **orders, "interval": [*one.interval], **shares}
+        found: dict[str, Value] = {}
+        for one in self.result.results:
+            parts = {f"{f}.{share.name}": getattr(share, f) for f in fields for share in one.budget}
+            orders = {name: getattr(one, name) for name in _NUMBERS[:3]}
+            more: dict[str, Any] = {**orders, "interval": [*one.interval], **parts}
+            if one.monte_carlo is not None:
+                more |= named("monte_carlo", _simulation(one.monte_carlo))
+            lead = "" if self.result.single else f"{one.name}."
+            found |= {one.name: one.value, **{f"{lead}{n}": _real(x) for n, x in more.items()}}
+        return found | named("covariance", self.result.covariance)
 
     def found(self) -> dict[str, Value]:
-        one = self.result.result
-        return {one.name: one.value, "uncertainty": one.uncertainty}
+        return _values(self.result)
 
     def json(self) -> dict[str, str]:
-        whole = _fields(self.result.result)
-        said = [w for w in self.result.warnings if not is_of_field(w)]
+        result = self.result
+        whole = _together(result, [_row_fields(one) for one in result.results])
+        said = [w for w in result.warnings if not is_of_field(w)]
+        after = ["interval", "dof", "budget"]
+        after += ["monte_carlo"] if result.results[0].monte_carlo is not None else []
+        covariance = {} if result.single else {"covariance": result.covariance}
         return {
             "schema": SCHEMA,
             **{name: literal(whole[name], json=True) for name in ("output", *_LEADING)},
-            "coverage": literal(self.result.coverage),
-            **{n: literal(whole[n], json=True) for n in ("interval", "dof")},
-            "budget": literal(_parts(self.result.result.budget), json=True),
+            "coverage": literal(result.coverage),
+            **{n: literal(whole[n], json=True) for n in after},
+            **{n: literal(x, json=True) for n, x in covariance.items()},
             "warnings": array(map(warning_json, said)),
         }
+
+
+def _row_fields(one: Propagated) -> dict[str, Any]:
+    """All fields of a result in a row."""
+    return {**_fields(one), "budget": _parts(one.budget)}
+
+
+def _together(result: PropagateResult | PropagateRow, each: Sequence[Mapping[str, Any]]) -> Any:
+    """The fields of a single result; of several each field by the results' names."""
+    if result.single:
+        return each[0]
+    names = [one.name for one in result.results]
+    return {field: dict(zip(names, [one[field] for one in each], strict=True)) for field in each[0]}
+
+
+def _values(result: PropagateResult | PropagateRow) -> dict[str, Value]:
+    """Values and uncertainties by name."""
+    found: dict[str, Value] = {}
+    for one in result.results:
+        lead = "" if result.single else f"{one.name}."
+        found |= {one.name: one.value, f"{lead}uncertainty": one.uncertainty}
+    return found
 
 
 def _numbers(part: Mapping[str, Any]) -> dict[str, Any]:

@@ -28,25 +28,28 @@ from gradcli.questions.uncertainty.joint import Joint
 from gradcli.questions.uncertainty.report import Question
 from gradcli.questions.uncertainty.spreads import flat
 from gradcli.results import Result
-from gradcli.views import MonteCarlo, Propagated, PropagateResult
+from gradcli.views import MonteCarlo, Propagated, PropagateResult, PropagateRow
 
 Changed = TypeVar("Changed", bound=Result)
 
+Simulated = TypeVar("Simulated", PropagateResult, PropagateRow)
+
 LEAST = 100  # draws
 _TOGETHER = 2**16  # draws that are computed together
+_STREAM = 2**24  # blocks of draws of one row of many
 _BLOCKS = 20  # parts of the draws, whose results tell the errors
 
 
 def simulated(
     program: Any,
-    result: PropagateResult,
+    result: Simulated,
     asked: Request,
     of: Sequence[str | None],
     question: Question,
     draws: int,
     *,
     strict: bool,
-) -> PropagateResult:
+) -> Simulated:
     """The result with a simulation of each of its results beside it.
 
     Args:
@@ -70,7 +73,7 @@ def simulated(
     columns: list[Data] = []
     at = {share.name: share.value for share in result.results[0].budget}
     centre = np.array([at[element.label] for element in question.joint.elements])
-    for points in _drawn(question, centre, draws, seed):
+    for points in _drawn(question, centre, draws, seed, asked.options.stream):
         asked.options.progress(sum(map(len, columns)), draws)
         columns.append(np.concatenate([each.at(points) for each in several], 1))
     whole = np.concatenate(columns)
@@ -78,21 +81,23 @@ def simulated(
         _summary(one, whole[:, k], question.coverage, seed) for k, one in enumerate(result.results)
     ]
     pairs = zip(result.results, found, strict=True)
-    results = tuple([_changed(one, monte_carlo=simulation) for one, simulation in pairs])
+    results = tuple([changed(one, monte_carlo=simulation) for one, simulation in pairs])
     agrees = all(simulation.agrees for simulation in found)
-    said = [w for one in results if (w := _remark(one)) is not None]
+    remarks = map(_remark, results)
+    said = tuple([remark for remark in remarks if remark is not None])
     passed = agrees or not strict
-    return _changed(result, results=results, passed=passed, warnings=(*result.warnings, *said))
+    return changed(result, results=results, passed=passed, warnings=result.warnings + said)
 
 
-def _changed(record: Changed, **fields: Any) -> Changed:
+def changed(record: Changed, **fields: Any) -> Changed:
+    """A result with some fields replaced."""
     return type(record)(**{name: getattr(record, name) for name in record._fields} | fields)
 
 
 # draws --------------------------------------------------------------------------------------------
 
 
-def _drawn(question: Question, centre: Data, draws: int, seed: int) -> Iterator[Data]:
+def _drawn(question: Question, centre: Data, draws: int, seed: int, stream: int) -> Iterator[Data]:
     """Values of all elements with an uncertainty, a row each, some rows at a time."""
     from gradcli.engine.numerics.generator import generator
 
@@ -100,7 +105,7 @@ def _drawn(question: Question, centre: Data, draws: int, seed: int) -> Iterator[
     _check_shapes(joint)
     bounds = [*range(0, draws, _TOGETHER), draws]
     for part, (start, stop) in enumerate(pairwise(bounds)):
-        random = generator(seed, part)
+        random = generator(seed, stream * _STREAM + part)
         yield centre + _moves(joint, np.array(question.uncertainties), random, stop - start)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 from typing import Any
 
 from gradcli.engine.autodiff.second_order import Slopes
@@ -18,7 +19,7 @@ from gradcli.questions.uncertainty import law
 from gradcli.questions.uncertainty.report import (
     Question,
     by_shares,
-    effective_dof,
+    covered,
     propagated,
     remarks,
 )
@@ -40,19 +41,32 @@ def propagate(
     loaded: Loaded, request: Request, of: Sequence[str | None], question: Question
 ) -> PropagateResult:
     """The uncertainty of each result, and their covariances."""
+    return by_budget(in_order(loaded, request, of, question), question)
+
+
+def propagation(loaded: Loaded, request: Request) -> PropagateRow:
+    """The uncertainty of one result, whose question the request has."""
+    return in_order(loaded, request, [request.of], request.question)
+
+
+def in_order(
+    loaded: Loaded, request: Request, of: Sequence[str | None], question: Question
+) -> PropagateRow:
+    """The uncertainty of each result, with budgets in the order of the inputs."""
     found, runs = _answers(loaded, request, of, question)
     several = len(runs) > 1
     said: dict[Any, Diagnostic] = {}
     for run, slopes in runs:
         unused = [] if several else run.unused
         said |= {(w.code, w.message, w.span): w for w in warnings(run, slopes, unused)}
-    results = tuple([by_shares(each.result) for each in found])
-    covariance = {a.result.name: {b.result.name: _between(a, b) for b in found} for a in found}
-    return PropagateResult(
+    results = tuple([each.result for each in found])
+    single = not several and not _has_axes(runs[0][0].output)
+    names = [] if single else found
+    return PropagateRow(
         results=results,
-        single=len(runs) == 1 and not _has_axes(runs[0][0].output),
+        single=single,
         coverage=question.coverage,
-        covariance=covariance,
+        covariance={a.result.name: {b.result.name: _between(a, b) for b in names} for a in names},
         correlated=question.joint.correlation is not None,
         passed=True,
         printed=runs[0][0].done.lines,
@@ -60,16 +74,20 @@ def propagate(
     )
 
 
-def of_row(row: PropagateRow) -> PropagateResult:
-    """The answer about a single result, which code gives as it does for rows."""
-    result = by_shares(row.result)
+def by_budget(row: PropagateRow, question: Question) -> PropagateResult:
+    """The answer with the largest shares first, also of a row that code gives."""
+    results = tuple([by_shares(covered(one, question)) for one in row.results])
+    covariance = row.covariance
+    if row.single:
+        (one,) = results
+        covariance = {one.name: {one.name: one.variance}}
     return PropagateResult(
-        results=(result,),
-        single=True,
+        results=results,
+        single=row.single,
         coverage=row.coverage,
-        covariance={result.name: {result.name: result.variance}},
+        covariance=covariance,
         correlated=row.correlated,
-        passed=True,
+        passed=row.passed,
         printed=row.printed,
         warnings=row.warnings,
     )
@@ -80,24 +98,6 @@ def _between(a: _Found, b: _Found) -> float:
     if a is b:
         return a.result.variance
     return sum(x * y for x, y in zip(a.slopes, b.covariances, strict=True))
-
-
-def propagation(loaded: Loaded, request: Request) -> PropagateRow:
-    """The uncertainty of one result at one row of many, whose question the request has."""
-    question: Question = request.question
-    found, [(run, slopes)] = _answers(loaded, request, [request.of], question)
-    if len(found) != 1:
-        message = f"`{run.name}` has {len(found)} numbers; rows have one uncertain result each"
-        raise InputError(Diagnostic("shape-mismatch", message))
-    result = found[0].result
-    said = warnings(run, slopes, run.unused)
-    return PropagateRow(
-        result=result,
-        coverage=question.coverage,
-        correlated=question.joint.correlation is not None,
-        printed=run.done.lines,
-        warnings=(*said, *remarks([result], question.joint)),
-    )
 
 
 def _answers(
@@ -149,10 +149,9 @@ def _one(
     else:
         found = law.many(slopes, us, joint.correlation)
     flat_slopes = law.flat(slopes)
-    dof = effective_dof(joint, flat_slopes, found)
-    factor = question.factor(dof)
-    numbers = law.numbers(value, inputs, us, flat_slopes, found, factor, joint.are_normal)
-    result = propagated(name, numbers, joint, factor, dof)
+    factor = question.factor(inf)
+    numbers = law.numbers(value, inputs, us, flat_slopes, found, factor, joint)
+    result = propagated(name, numbers, joint)
     return _Found(result, flat_slopes, found.covariances)
 
 

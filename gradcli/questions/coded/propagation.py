@@ -15,12 +15,12 @@ from gradcli.engine.ops.catalog import ops
 from gradcli.questions.asked.request import Request
 from gradcli.questions.coded.second_order import SecondOrder
 from gradcli.questions.remarks.warnings import unused_input
-from gradcli.questions.uncertainty.law import Change, Direction, directions, numbers, sums
+from gradcli.questions.uncertainty.law import FEW, Change, Direction, directions, numbers, sums
 from gradcli.questions.uncertainty.report import Question, propagated, remarks
 from gradcli.source import Span
 from gradcli.views import PropagateRow
 
-_MOST = 6  # inputs: code grows with their square
+_MOST = FEW  # inputs; the interpreter has another way for more
 _NOWHERE = Span(0, 0)
 
 
@@ -41,8 +41,6 @@ class Propagation(SecondOrder):
         )
         if count > _MOST or are_tensors:
             raise NotCompilable("there are many uncertain numbers, or tensors of them")
-        if joint.has_finite:
-            raise NotCompilable("the degrees of freedom of an uncertainty are limited")
         moved = [[self.points[i] for i in d] for d in self._along()]
         start = len(program.inputs)
         bent = tangents(program, moved, self.points).program
@@ -81,7 +79,7 @@ class Propagation(SecondOrder):
             found = sums(along, Change(slopes, bends, turns))
             factor = self._question.factor(inf)
             points = [builder.known(x) for x in self.points]
-            made = numbers(results[0], points, given, slopes, found, factor, joint.are_normal)
+            made = numbers(results[0], points, given, slopes, found, factor, joint)
         block = Block((*lead, *turned.block.body, *law), tuple(map(operand, made)))
         own = [x.value for x in given if isinstance(x, Symbol)]
         inputs, first = [*program.inputs], len(program.inputs) - len(self.constants) - 1
@@ -101,12 +99,14 @@ class Propagation(SecondOrder):
 
     def result(self, numbers: Sequence[Any], printed: tuple[str, ...]) -> PropagateRow:
         question = self._question
-        factor = question.factor(inf)
-        found = propagated(self.output, numbers, question.joint, factor, inf)
+        found = propagated(self.output, numbers, question.joint)
         return PropagateRow(
-            result=found,
+            results=(found,),
+            single=True,
+            covariance={},
             coverage=question.coverage,
             correlated=question.joint.correlation is not None,
+            passed=True,
             printed=printed,
             warnings=(
                 *(unused_input(self.loaded, name, self.output) for name in self.unused),

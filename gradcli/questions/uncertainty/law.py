@@ -15,21 +15,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import reduce
-from math import prod
+from math import inf, prod
 from typing import Any
 
 from gradcli.engine.autodiff.second_order import Slopes
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.tape.graph import Node
 from gradcli.engine.values.data import Data, np
-from gradcli.questions.uncertainty.joint import Matrix
+from gradcli.questions.uncertainty.joint import Joint, Matrix
 from gradcli.record import Record
 
 FEW = 16  # numbers with an uncertainty that are taken one by one
 DIFFERENCE = 0.05  # of the uncertainty, by which the orders may differ
 SHIFT = 0.1  # of the uncertainty, by which the mean may be away from the value
-LEAD = 9
-"""How many numbers of a result stand before those of the inputs, five each."""
+LOW, HIGH, LINEAR, FACTOR, DOF = 5, 6, 7, 9, 10
+LEAD = 11
+"""How many numbers of a result stand before those of the inputs, five each; and places of some."""
 
 Direction = dict[int, Any]
 """A direction: its parts by the places of the inputs, without zeros."""
@@ -99,11 +100,13 @@ def numbers(
     slopes: Sequence[Any],
     found: Sums,
     factor: float,
-    are_normal: bool,
+    joint: Joint,
 ) -> list[Any]:
     """The numbers of a result: value, uncertainty, that of first and of second order, shift of the
-    mean, both ends of the interval, whether both orders agree, the variance of first order; then
-    for each input its value, uncertainty, sensitivity, contribution and share of that variance.
+    mean, both ends of the interval, whether both orders agree, the variance of first order, the
+    coverage factor and degrees of freedom; then for each input its value, uncertainty, sensitivity,
+    contribution and share of that variance. `report.covered` has the ends for finite degrees of
+    freedom.
 
     Args:
         value: The value.
@@ -111,22 +114,39 @@ def numbers(
         uncertainties: Their standard uncertainties.
         slopes: The gradient.
         found: The sums of the law.
-        factor: The coverage factor.
-        are_normal: True if the second order holds; else the first is the answer.
+        factor: The coverage factor of the normal distribution.
+        joint: The uncertainties: if they are not normal, the first order is the answer.
     """
     first, second = ops.sqrt(found.first), ops.sqrt(found.second)
-    uncertainty = second if are_normal else first
+    uncertainty = second if joint.are_normal else first
     wide = ops.mul(factor, uncertainty)
     near = ops.le(ops.abs(ops.sub(second, first)), ops.mul(DIFFERENCE, first))
     centred = ops.le(ops.abs(found.shift), ops.mul(SHIFT, uncertainty))
     ends = (ops.sub(value, wide), ops.add(value, wide))
     linear = ops.logical_and(near, centred)
     lead = [value, uncertainty, first, second, found.shift, *ends, linear, found.first]
+    lead += [factor, effective_dof(joint, slopes, found)]
     several = zip(inputs, uncertainties, slopes, found.covariances, strict=True)
     for x, u, slope, covariance in several:
         part = ops.div(ops.mul(slope, covariance), found.first)
         lead += [x, u, slope, ops.mul(ops.abs(slope), u), part]
     return lead
+
+
+def effective_dof(joint: Joint, slopes: Sequence[Any], found: Sums) -> Any:
+    """The degrees of freedom of a result's uncertainty by the formula of Welch and Satterthwaite; 0
+    for unlimited ones, nan or infinite where none of the limited ones has a part in it.
+
+    Source: JCGM 100:2008, G.4.1.
+    """
+    if joint.groups is None or not joint.has_finite:
+        return 0.0
+    parts = []
+    for places, dof in joint.groups:
+        if dof != inf:
+            variance = _total([ops.mul(slopes[k], found.covariances[k]) for k in places])
+            parts.append(ops.div(ops.mul(variance, variance), dof))
+    return ops.div(ops.mul(found.first, found.first), _total(parts))
 
 
 def _dot(d: Direction, row: Sequence[Any]) -> Any:

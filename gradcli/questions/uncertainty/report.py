@@ -8,8 +8,8 @@ from typing import Any
 
 from gradcli.engine.numerics.coverage import coverage_factor
 from gradcli.errors import Diagnostic, counted
-from gradcli.questions.uncertainty.joint import Joint
-from gradcli.questions.uncertainty.law import LEAD, Sums
+from gradcli.questions.uncertainty.joint import Element, Joint
+from gradcli.questions.uncertainty.law import FACTOR, LEAD
 from gradcli.record import Record
 from gradcli.views import Propagated, Share
 
@@ -33,40 +33,23 @@ class Question(Record):
     @property
     def key(self) -> Any:
         """Equal for questions that the same code answers."""
-        elements = tuple([e.label for e in self.joint.elements])
-        return elements, self.joint.factor, self.joint.are_normal, self.coverage
+        elements = tuple([(e.label, e.shape, e.dof) for e in self.joint.elements])
+        return elements, self.joint.factor, self.joint.groups, self.coverage
 
     def factor(self, dof: float) -> float:
         """The coverage factor."""
         return coverage_factor(self.coverage, dof)
 
 
-def effective_dof(joint: Joint, slopes: Sequence[float], found: Sums) -> float:
-    """The degrees of freedom of a result's uncertainty by the formula of Welch and Satterthwaite;
-    infinite where it does not hold.
-
-    Source: JCGM 100:2008, G.4.1.
-    """
-    if joint.groups is None or not joint.has_finite:
-        return inf
-    total = 0.0
-    for places, dof in joint.groups:
-        variance = sum(slopes[k] * found.covariances[k] for k in places)
-        total += variance * variance / dof
-    return found.first * found.first / total if total > 0.0 else inf
-
-
-def propagated(
-    name: str, numbers: Sequence[Any], joint: Joint, factor: float, dof: float
-) -> Propagated:
+def propagated(name: str, numbers: Sequence[Any], joint: Joint) -> Propagated:
     """A result from its numbers, with a budget in the order of the inputs."""
-    value, uncertainty, first, second, shift, low, high, linear, variance = numbers[:LEAD]
+    value, uncertainty, first, second, shift, low, high, linear, variance = numbers[:FACTOR]
+    factor, dof = numbers[FACTOR:LEAD]
     budget = []
     for k, element in enumerate(joint.elements):
         x, u, slope, contribution, share = numbers[LEAD + _SIZE * k :][:_SIZE]
         of = None if isnan(share) else share
-        more = (element.width, element.shape, _limited(element.dof))
-        budget.append(Share(element.label, x, u, slope, contribution, of, *more))
+        budget.append(Share(element.label, x, u, slope, contribution, of, **_given(element)))
     bad = isnan(second)
     return Propagated(
         name=name,
@@ -85,6 +68,29 @@ def propagated(
     )
 
 
+def _given(element: Element) -> dict[str, Any]:
+    """What was given for an uncertainty: its width, shape and degrees of freedom."""
+    dof = _limited(element.dof)
+    return {"width": element.width, "distribution": element.shape, "dof": dof}
+
+
+def covered(of: Propagated, question: Question) -> Propagated:
+    """A result with what is given for its inputs, and with the interval for its degrees of freedom,
+    which code for other numbers of the same question does not know.
+    """
+    pairs = zip(of.budget, question.joint.elements, strict=True)
+    fields = {name: getattr(of, name) for name in of._fields}
+    fields["budget"] = tuple(
+        Share(**{name: getattr(one, name) for name in one._fields} | _given(element))
+        for one, element in pairs
+    )
+    if of.dof is not None:
+        factor = question.factor(of.dof)
+        wide = factor * of.uncertainty
+        fields |= {"factor": factor, "interval": (of.value - wide, of.value + wide)}
+    return Propagated(**fields)
+
+
 def by_shares(of: Propagated) -> Propagated:
     """A result whose budget begins with the largest share."""
     fields = {name: getattr(of, name) for name in of._fields}
@@ -93,7 +99,7 @@ def by_shares(of: Propagated) -> Propagated:
 
 
 def _limited(dof: float) -> float | None:
-    return None if dof == inf else dof
+    return dof if 0.0 < dof < inf else None
 
 
 # what is said -------------------------------------------------------------------------------------

@@ -324,6 +324,8 @@ def constant(text: str, name: str, before: str) -> Given:
         found = _measured(text, name, before)
         if found is not None:
             return found
+    if ":" in text:
+        _check_width(text, name, before)
     return Given(_constant(text, name, before), before + text)
 
 
@@ -379,6 +381,25 @@ def _measured(text: str, name: str, before: str) -> Given | None:
     message = f"`{text.strip()}` is no value with an uncertainty"
     help = "as in `5.0+/-0.1`, `5.0+/-2%`, `'5.00(12)'` or `5.0+/-0.1:uniform`"
     place = Source("<expr>", origin), Span(len(before), len(origin))
+    raise InputError(Diagnostic("bad-input", message, *place, help=help))
+
+
+def _check_width(text: str, name: str, before: str) -> None:
+    """Refuse a shape or degrees of freedom behind a value without an uncertainty.
+
+    Raises:
+        InputError: Saying what to write.
+    """
+    from gradcli.questions.uncertainty.texts import without_width
+
+    found = without_width(text)
+    if found is None:
+        return
+    value, suffix = found
+    message = f"`{suffix}` says more of an uncertainty, and `{value}` has none"
+    what = "0.1 is the half-width" if suffix in (":uniform", ":triangular") else "0.1 is an example"
+    help = f"write `{name}={value}+/-0.1{suffix}`; {what}"
+    place = Source("<expr>", before + text), Span(len(before), len(before) + len(text))
     raise InputError(Diagnostic("bad-input", message, *place, help=help))
 
 

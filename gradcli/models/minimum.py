@@ -3,7 +3,8 @@
 SciPy searches; the end is judged here. It is a point at which Newton's step is within the rounding
 of the point, or can lower the value by no more than its rounding, and where the Hessian is positive
 definite; or one whose gradient has vanished beside the largest one met, where the Hessian is
-singular. A saddle that a search ends at is left along its negative curvature.
+singular. A saddle that a search ends at, or a flat point beside which the value is less, as that of
+x ** 3, is left along the least curvature.
 
 Source: Nocedal and Wright, Numerical Optimization, 2nd ed. (2006), chapters 3 and 4.
 """
@@ -16,6 +17,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from gradcli.models.counted import INTERRUPTED, Counted, Ended, place
 from gradcli.models.extra import optimize
 from gradcli.models.triangle import Array, Mask
 
@@ -63,10 +65,6 @@ class Search(NamedTuple):
     evaluations: int
 
 
-class _Ended(Exception):
-    """The end, out of SciPy's iteration."""
-
-
 def least(
     at: Evaluate, start: Array, lower: Array, upper: Array, most: int, labels: list[str]
 ) -> Search:
@@ -85,7 +83,9 @@ def least(
 
 
 def curvature(hessian: Array, moved: Mask) -> tuple[str, Array | None]:
-    """The kind of a stationary point, and for a saddle the direction of negative curvature."""
+    """The kind of a stationary point; for a saddle or a flat one also the direction of the least
+    curvature.
+    """
     if not moved.any():
         return "minimum", None
     part = hessian[np.ix_(moved, moved)]
@@ -94,11 +94,11 @@ def curvature(hessian: Array, moved: Mask) -> tuple[str, Array | None]:
     scales = np.sqrt(np.abs(np.diag(part)))
     scales = np.where(scales > 0.0, scales, float(scales.max()) or 1.0)
     lengths, vectors = np.linalg.eigh(part / np.outer(scales, scales))
-    if lengths[0] < -_SINGULAR:
-        along = np.zeros(len(moved))
-        along[moved] = vectors[:, 0] / scales
-        return "saddle", along
-    return ("minimum" if lengths[0] > _SINGULAR else "flat"), None
+    if lengths[0] > _SINGULAR:
+        return "minimum", None
+    along = np.zeros(len(moved))
+    along[moved] = vectors[:, 0] / scales
+    return ("saddle" if lengths[0] < -_SINGULAR else "flat"), along
 
 
 class _Searcher:
@@ -107,46 +107,62 @@ class _Searcher:
     ) -> None:
         self._at, self._start, self._lower, self._upper = at, start, lower, upper
         self._most, self._labels = most, labels
-        self._count, self._largest = 0, 0.0
-        self._cache: tuple[bytes, Local] | None = None
-        self._nan: Array | None = None
+        self._asked, self._largest = Counted(at, most), 0.0
         self._best: tuple[Array, Local] = start, Local(inf, np.zeros(len(start)), None)
 
     def search(self) -> Search:
         first = self._local(self._start)
         if not np.isfinite(first.value):
             return self._failed(first, f"the start is not finite: the value is {first.value}")
-        point, reason = self._start, ""
-        for _ in range(_ESCAPES):
-            try:
-                self._searched(point)
-                self._polish()
-            except _Ended:
-                reason = self._ended()
-            point, local = self._best
-            kind, along = self._kind(point, local)
-            if reason or kind != "saddle" or along is None:
-                break
-            point = self._beside(point, along)
-        return self._found(kind, reason)
-
-    def _found(self, kind: str, reason: str) -> Search:
+        try:
+            kind, reason = self._escaped()
+        except Ended:
+            kind, reason = "", self._ended()
+        except KeyboardInterrupt:
+            kind, reason = "", INTERRUPTED
         point, local = self._best
         moved = self._moved(point, local)
         if not reason and not self._is_end(point, local, moved, kind):
             reason = self._why()
-        elif not reason and kind == "saddle":
-            reason = "the search ends at a saddle"
-        elif not reason and kind == "minimum" and self._is_degenerate(point, local, moved):
-            kind = "flat"
-        return Search(point, local, moved, kind, reason, self._count)
+        return Search(point, local, moved, kind, reason, self._asked.count)
+
+    def _escaped(self) -> tuple[str, str]:
+        """The kind of point at which searches end, and why that is no minimum, if it is none. Each
+        begins beside the end of the last, if the value is less there.
+        """
+        point = self._start
+        for _ in range(_ESCAPES):
+            if self._local(point).gradient.any():
+                reason = self._search_from(point)
+                if reason:
+                    return self._kind(*self._best)[0], reason
+            point, local = self._best
+            kind, along = self._kind(point, local)
+            if along is None or not self._is_end(point, local, self._moved(point, local), kind):
+                return kind, ""
+            beside = self._lower_beside(point, local, along, kind)
+            if beside is None and kind == "flat":
+                return kind, ""
+            if beside is None:
+                break
+            point = beside
+        return kind, "the search ends at a saddle" if kind == "saddle" else _NO_MINIMUM
+
+    def _search_from(self, point: Array) -> str:
+        """Search, and tell why that came to no end; "" if it did, or if the value is infinite."""
+        try:
+            self._searched(point)
+            self._polish()
+        except Ended:
+            return self._ended()
+        return ""
 
     def _failed(self, local: Local, reason: str) -> Search:
         moved = np.ones(len(self._start), np.bool_)
-        return Search(self._start, local, moved, "", reason, self._count)
+        return Search(self._start, local, moved, "", reason, self._asked.count)
 
     def _ended(self) -> str:
-        if self._count >= self._most:
+        if self._asked.is_spent:
             return self._why() or f"no end within {self._most} evaluations"
         return ""
 
@@ -159,33 +175,26 @@ class _Searcher:
             names = ", ".join(self._labels[k] for k in np.flatnonzero(far)[:3])
             where = f" as {names} grows" if names else ""
             return f"unbounded below: the value falls to {local.value:.3g}{where}"
-        if self._nan is not None:
-            pairs = zip(self._labels, self._nan.tolist(), strict=True)
-            place = ", ".join(f"{name}={x:.6g}" for name, x in [*pairs][:3])
-            return f"the value is nan at {place}"
+        if self._asked.nan is not None:
+            return f"the value is nan at {place(self._labels, self._asked.nan)}"
         if not np.any(local.gradient):
             return "flat: the gradient is zero, and so is the curvature"
         return "the search came to a halt before the gradient was zero"
 
     def _local(self, point: Array) -> Local:
-        key = point.tobytes()
-        if self._cache is not None and key == self._cache[0]:
-            return self._cache[1]
-        if self._count >= self._most:
-            raise _Ended
-        self._count += 1
-        found = self._at(point)
-        self._cache = key, found
+        found, is_new = self._asked(point)
+        if not is_new:
+            return found
         is_finite = np.isfinite(found.value) and np.isfinite(found.gradient).all()
         if np.isnan(found.value):
-            self._nan = point.copy()
+            self._asked.nan = point.copy()
         if is_finite:
             self._largest = max(self._largest, float(np.abs(found.gradient).max(initial=0.0)))
-        if self._count == 1 or (is_finite and found.value <= self._best[1].value):
+        if self._asked.count == 1 or (is_finite and found.value <= self._best[1].value):
             self._best = point.copy(), found
         if found.value == -inf:
             self._best = point.copy(), found
-            raise _Ended
+            raise Ended
         return found
 
     def _moved(self, point: Array, local: Local) -> Mask:
@@ -195,9 +204,14 @@ class _Searcher:
         return np.asarray(~low & ~high)
 
     def _kind(self, point: Array, local: Local) -> tuple[str, Array | None]:
+        """The kind of a point, and a direction in which the value may be less."""
         if local.hessian is None:
             return "", None
-        return curvature(local.hessian, self._moved(point, local))
+        moved = self._moved(point, local)
+        kind, along = curvature(local.hessian, moved)
+        if kind == "minimum" and (flat := self._flat(point, local, moved)) is not None:
+            return "flat", flat
+        return kind, along
 
     def _is_end(self, point: Array, local: Local, moved: Mask, kind: str) -> bool:
         if local.value == -inf:
@@ -214,12 +228,12 @@ class _Searcher:
         vanished = _VANISHED if local.hessian is not None else 1e-6
         return bool(np.abs(gradient).max() <= vanished * self._largest)
 
-    def _is_degenerate(self, point: Array, local: Local, moved: Mask) -> bool:
-        """True if the least curvature is not that of a place beside the point, as at the minimum of
-        x ** 4, where rounding leaves some.
+    def _flat(self, point: Array, local: Local, moved: Mask) -> Array | None:
+        """The direction of the least curvature if that is not the one of a place beside the point,
+        as at the minimum of x ** 4, where rounding leaves some; None if it is.
         """
         if local.hessian is None or not moved.any():
-            return False
+            return None
         size = np.maximum(np.abs(point), np.abs(self._start))
         size = np.where(size > 0.0, size, 1.0) * _BESIDE
         near = np.zeros(len(point))
@@ -228,10 +242,11 @@ class _Searcher:
         near[moved] = vectors[:, 0] * size[moved]
         there = self._at(np.clip(point + near, self._lower, self._upper)).hessian
         if there is None or not np.isfinite(there).all():
-            return False
+            return None
         beside = there[np.ix_(moved, moved)] * np.outer(size[moved], size[moved])
         along = vectors[:, 0]
-        return bool(abs(along @ beside @ along) > _UNLIKE * abs(float(lengths[0])))
+        is_unlike = abs(along @ beside @ along) > _UNLIKE * abs(float(lengths[0]))
+        return near if is_unlike else None
 
     def _newton(self, local: Local, moved: Mask) -> Array | None:
         """Newton's step of the unknowns that move; None where the Hessian is not positive."""
@@ -306,9 +321,20 @@ class _Searcher:
         if there.value <= level and sizes[0] <= sizes[1]:
             self._best = np.clip(point + step, self._lower, self._upper), there
 
-    def _beside(self, point: Array, along: Array) -> Array:
-        """A point beside a saddle at which the value is less."""
-        size = 1e-3 * (1.0 + float(np.abs(point).max(initial=0.0)))
-        step = along * (size / float(np.abs(along).max()))
-        both = [np.clip(point + s * step, self._lower, self._upper) for s in (1.0, -1.0)]
-        return min(both, key=lambda x: self._local(x).value)
+    def _lower_beside(self, point: Array, local: Local, along: Array, kind: str) -> Array | None:
+        """A point beside a saddle or a flat point at which the value is less, beyond rounding: it
+        falls there. None if there is none.
+        """
+        size = (1.0 + float(np.abs(point).max(initial=0.0))) / float(np.abs(along).max())
+        for part in (1e-3,) if kind == "saddle" else (1e-4, 1e-3, 1e-2):
+            for step in (part * size * along, -part * size * along):
+                beside = np.clip(point + step, self._lower, self._upper)
+                there = self._local(beside)
+                fall = abs(float(there.gradient @ (beside - point)))
+                falls = fall > _VANISHED * self._largest * float(np.abs(beside - point).max())
+                if there.value < local.value and falls:
+                    return beside
+        return None
+
+
+_NO_MINIMUM = "the search ends at a flat point beside which the value is less"

@@ -14,6 +14,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from gradcli.models.counted import INTERRUPTED, Counted, Ended, place
 from gradcli.models.extra import optimize
 from gradcli.models.triangle import Array
 
@@ -52,10 +53,6 @@ class Search(NamedTuple):
     evaluations: int
 
 
-class _Ended(Exception):
-    """The end, out of SciPy's iteration."""
-
-
 def zero(at: Evaluate, start: Array, most: int, labels: list[str]) -> Search:
     """The zero near a start. Arguments as of `minimum.least`."""
     with np.errstate(all="ignore"):
@@ -64,49 +61,54 @@ def zero(at: Evaluate, start: Array, most: int, labels: list[str]) -> Search:
 
 def between(at: Evaluate, low: float, high: float, most: int, label: str) -> Search:
     """The zero of one number between two at which it has different signs."""
-    count = 0
+    met: dict[float, float] = {}
 
     def value(x: float) -> float:
-        nonlocal count
-        count += 1
-        return float(at(np.array([x])).residuals[0])
+        met[x] = float(at(np.array([x])).residuals[0])
+        return met[x]
 
+    try:
+        root, reason = _bracketed(value, low, high, most, label)
+    except KeyboardInterrupt:
+        if not met:
+            raise
+        root, reason = min(met, key=lambda x: abs(met[x])), INTERRUPTED
+    point = np.array([root])
+    return Search(point, at(point), reason, len(met) + 1)
+
+
+def _bracketed(
+    value: Callable[[float], float], low: float, high: float, most: int, label: str
+) -> tuple[float, str]:
+    """A root between two numbers, and why it is none, or ""."""
     first, last = value(low), value(high)
     if not (np.isfinite(first) and np.isfinite(last)):
-        return _none(at, low if not np.isfinite(first) else high, "not finite at its end", count)
+        return low if not np.isfinite(first) else high, "not finite at its end"
     if first * last > 0.0:
         reason = f"no bracket: the result is {first:.6g} at {label}={low:g}"
         nearer = low if abs(first) <= abs(last) else high
-        return _none(at, nearer, f"{reason} and {last:.6g} at {label}={high:g}", count)
-    tolerance = 4.0 * _EPS
+        return nearer, f"{reason} and {last:.6g} at {label}={high:g}"
+    tolerances = {"xtol": 1e-300, "rtol": 4.0 * _EPS}
     root, about = optimize("root").brentq(
-        value, low, high, xtol=1e-300, rtol=tolerance, maxiter=most, full_output=True, disp=False
+        value, low, high, **tolerances, maxiter=most, full_output=True, disp=False
     )
-    local = at(np.array([root]))
-    reason = "" if about.converged else f"no end within {most} evaluations"
-    if not np.isfinite(local.residuals[0]) or abs(local.residuals[0]) > max(abs(first), abs(last)):
-        reason = f"the result jumps across zero at {label}={root:.6g}: it is no root"
-    return Search(np.array([root]), local, reason, count + 1)
-
-
-def _none(at: Evaluate, x: float, reason: str, count: int) -> Search:
-    point = np.array([x])
-    return Search(point, at(point), reason, count)
+    there = value(root)
+    if not np.isfinite(there) or abs(there) > max(abs(first), abs(last)):
+        return root, f"the result jumps across zero at {label}={root:.6g}: it is no root"
+    return root, "" if about.converged else f"no end within {most} evaluations"
 
 
 class _Searcher:
     def __init__(self, at: Evaluate, start: Array, most: int, labels: list[str]) -> None:
-        self._at, self._start, self._most, self._labels = at, start, most, labels
-        self._count, self._largest = 0, 0.0
-        self._cache: tuple[bytes, Local] | None = None
+        self._start, self._most, self._labels = start, most, labels
+        self._asked, self._largest = Counted(at, most), 0.0
         self._best: tuple[Array, Local] | None = None
-        self._nan: Array | None = None
 
     def search(self) -> Search:
         first = self._local(self._start)
         if not np.isfinite(first.residuals).all():
             reason = "the start is not finite"
-            return Search(self._start, first, reason, self._count)
+            return Search(self._start, first, reason, self._asked.count)
         reason = ""
         try:
             for method in ("hybr", "lm"):
@@ -116,14 +118,16 @@ class _Searcher:
                 self._polish()
                 if self._is_end():
                     break
-        except _Ended:
+        except Ended:
             reason = f"no end within {self._most} evaluations"
+        except KeyboardInterrupt:
+            reason = INTERRUPTED
         point, local = self._there
         if self._is_end():
             reason = ""
         elif not reason:
             reason = self._why()
-        return Search(point, local, reason, self._count)
+        return Search(point, local, reason, self._asked.count)
 
     @property
     def _there(self) -> tuple[Array, Local]:
@@ -132,25 +136,17 @@ class _Searcher:
 
     def _why(self) -> str:
         point, local = self._there
-        pairs = [*zip(self._labels, point.tolist(), strict=True)]
-        place = ", ".join(f"{name}={x:.6g}" for name, x in pairs[:3])
+        if self._asked.nan is not None:
+            return f"the result is nan at {place(self._labels, self._asked.nan)}"
         size = float(np.abs(local.residuals).max())
-        if self._nan is not None:
-            nan = [*zip(self._labels, self._nan.tolist(), strict=True)][:3]
-            return f"the result is nan at {', '.join(f'{name}={x:.6g}' for name, x in nan)}"
-        return f"no root found: the least residual is {size:.3g}, at {place}"
+        return f"no root found: the least residual is {size:.3g}, at {place(self._labels, point)}"
 
     def _local(self, point: Array) -> Local:
-        key = point.tobytes()
-        if self._cache is not None and key == self._cache[0]:
-            return self._cache[1]
-        if self._count >= self._most:
-            raise _Ended
-        self._count += 1
-        found = self._at(point)
-        self._cache = key, found
+        found, is_new = self._asked(point)
+        if not is_new:
+            return found
         if np.isnan(found.residuals).any():
-            self._nan = point.copy()
+            self._asked.nan = point.copy()
         size = float(np.abs(found.residuals).max(initial=0.0))
         if np.isfinite(size) and np.isfinite(found.jacobian).all():
             self._largest = max(self._largest, size)

@@ -180,6 +180,10 @@ def test_a_movement_that_cannot_be_told(question, program, given, said):
         ("-x ** 2", 1.0, "unbounded below"),
         ("log(x)", 1.0, "unbounded below"),
         ("log(x) * nan", 1.0, "the start is not finite"),
+        ("x ** 3", 1.0, "unbounded below"),
+        ("x ** 3", 0.0, "unbounded below"),
+        ("x ** 5 + 2", -0.0, "unbounded below"),
+        ("-x ** 4", 0.0, "unbounded below"),
     ],
 )
 def test_a_search_that_fails_says_why(program, start, said):
@@ -188,6 +192,51 @@ def test_a_search_that_fails_says_why(program, start, said):
     assert found.right is False
     assert said in found.reason
     assert found.warnings[-1].code == "not-found"
+
+
+@pytest.mark.parametrize(
+    ("program", "start", "value", "kind"),
+    [
+        ("x ** 4", 1.0, 0.0, "flat"),
+        ("x ** 4", 0.0, 0.0, "flat"),
+        ("x ** 2", 0.0, 0.0, "minimum"),
+        ("x ** 3 + x ** 4", 0.0, -27 / 256, "minimum"),
+        ("x ** 4 / 4 - x ** 3 / 3", 1e-3, -1 / 12, "minimum"),
+        ("(x - 1) ** 3 * (x - 3)", 0.9, -27 / 16, "minimum"),
+        ("x * 0 + 2", 5.0, 2.0, "flat"),
+    ],
+)
+def test_a_flat_point_is_left_where_the_value_falls(program, start, value, kind):
+    found = gradcli.load(program).minimize(x=start)
+    assert (found.converged, found.kind) == (True, kind), found.reason
+    assert found.value == pytest.approx(value, rel=1e-12, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("name", "of", "asked"),
+    [
+        ("minimize", "minimum", {}),
+        ("root", "zero", {}),
+        ("root", "zero", {"between": (0.5, 3.0)}),
+    ],
+)
+@pytest.mark.parametrize("at", [2, 4])
+def test_an_interrupt_tells_the_best_point(name, of, asked, at, monkeypatch):
+    from gradcli.questions.solving import minimize, root
+
+    module, taken = {"minimize": minimize, "root": root}[name], []
+    ask = module._Function.__call__
+
+    def stopped(self, point):
+        taken.append(point)
+        if len(taken) == at + ("between" in asked or name == "root"):
+            raise KeyboardInterrupt
+        return ask(self, point)
+
+    monkeypatch.setattr(module._Function, "__call__", stopped)
+    found = getattr(gradcli.load("x ** 4 - 2 * x"), name)(x=3.0, **asked)
+    assert (found.converged, found.reason) == (False, "interrupted")
+    assert abs(found.values["x"]) <= 3.0
 
 
 def test_the_largest_value():

@@ -247,6 +247,8 @@ class Inquiry:
         if not (quiet and self.target.path is None and self.target.is_text):
             self.target.write(content)
         self.telling.warn(result.warnings)
+        if getattr(result, "reason", None) == "interrupted":
+            raise typer.Exit(130)
         if result.right is False:
             raise typer.Exit(1)
 

@@ -283,6 +283,8 @@ def _asked(
 
     def answer() -> tuple[Any, Said]:
         result = question.query({**question.inputs, **given}, options)
+        if getattr(result, "reason", None) == "interrupted":
+            raise KeyboardInterrupt  # a search has caught it to tell its best point
         return result, Said.of(question.parts(result), kind)
 
     result, said = question.program.within(options, answer)

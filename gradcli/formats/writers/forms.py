@@ -219,8 +219,8 @@ VIEWS = {
         View("curves", (*_RESULTS, *_PICTURES), (*_HUMAN, *_PICTURES), ("plot", "CurvesParts")),
         View("fit", _RESULTS, ("human", "md"), ("fit", "FitParts")),
         View("fits", _TRACES, _HUMAN, ("fit", "FitGroupsParts")),
-        View("minimum", (*_TRACES, "raw"), _HUMAN, ("solution", "SolutionParts")),
-        View("root", (*_TRACES, "raw"), _HUMAN, ("solution", "SolutionParts")),
+        View("minimum", _RESULTS, _HUMAN, ("solution", "SolutionParts")),
+        View("root", _RESULTS, _HUMAN, ("solution", "SolutionParts")),
         View(
             "propagation",
             _RESULTS,

@@ -10,6 +10,7 @@ from gradcli.engine.run.execution.inputs import Given
 from gradcli.engine.values.data import Data, np
 from gradcli.errors import AssertionFailed, Diagnostic, InputError, RunError
 from gradcli.ir.program import Program as Ops
+from gradcli.models.counted import INTERRUPTED
 from gradcli.models.minimum import EXACT, MOST, Local, Search, curvature, least
 from gradcli.questions.asked.request import Options
 from gradcli.questions.coded.pointwise import parts
@@ -73,7 +74,11 @@ def minimize(
     for number, point in enumerate(points):
         options.progress(number, len(points))
         ends.append(least(function, point, lower, upper, most, unknowns.layout.labels))
+        if ends[-1].reason == INTERRUPTED:
+            break
+    is_stopped = ends[-1].reason == INTERRUPTED
     best = min(ends, key=lambda end: (bool(end.reason), end.local.value))
+    best = best._replace(reason=INTERRUPTED) if is_stopped else best
     near = _SAME * max(abs(best.local.value), 1e-300)
     reached = sum(not e.reason and e.local.value - best.local.value <= near for e in ends)
     near_bounds = _at_bounds(best.point, lower, upper)

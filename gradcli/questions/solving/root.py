@@ -10,6 +10,7 @@ from gradcli.engine.run.execution.inputs import Given
 from gradcli.engine.values.data import Data, np
 from gradcli.errors import AssertionFailed, Diagnostic, InputError, RunError, UsageError
 from gradcli.ir.program import Program
+from gradcli.models.counted import INTERRUPTED
 from gradcli.models.minimum import MOST
 from gradcli.models.zero import Local, Search, between, is_singular, zero
 from gradcli.questions.asked.request import Options
@@ -67,8 +68,14 @@ def root(program: Any, given: Mapping[str, Given], asked: Asked, options: Option
         first = unknowns.beginning(asked.start)
         none = np.full(width, np.inf)
         points = [first, *unknowns.starts(asked.starts, options.seed, -none, none)[1:]]
-        ends = [zero(function, point, most, labels) for point in points]
+        ends = []
+        for point in points:
+            ends.append(zero(function, point, most, labels))
+            if ends[-1].reason == INTERRUPTED:
+                break
+    is_stopped = ends[-1].reason == INTERRUPTED
     best = min(ends, key=lambda end: (bool(end.reason), float(np.linalg.norm(end.local.residuals))))
+    best = best._replace(reason=INTERRUPTED) if is_stopped else best
     reached = sum(not end.reason for end in ends)
     return _result(unknowns, asked, best, reached, function, others)
 

@@ -100,6 +100,16 @@ def suffixes(text: str) -> tuple[str, float, str, float]:
     return text, dof, shape, degrees
 
 
+def without_width(text: str) -> tuple[str, str] | None:
+    """The number and the suffix of a text such as `0.5:uniform`, which has no uncertainty between
+    them; None for any other text.
+    """
+    value, *_ = suffixes(text)
+    suffix = text[len(value) :].strip()
+    is_number = re.fullmatch(_NUMBER, value.strip()) is not None
+    return (value.strip(), suffix) if suffix and is_number else None
+
+
 def _item(found: re.Match[str]) -> tuple[str, str, bool]:
     """Value, width and whether that is in per cent; of a number alone the width is ""."""
     short, digits, power, common, beside, exponent, long, width, percent, alone = found.groups()

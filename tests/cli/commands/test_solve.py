@@ -50,6 +50,57 @@ def test_what_fails_has_status_1(cli):
     assert (status, "warning[not-found]: no root found" in err) == (1, True)
 
 
+@pytest.mark.parametrize("line", [VALLEY, ("root", "x ** 2 - 2", "x=1")])
+@pytest.mark.parametrize("form", ["npz", "npy", "parquet", "arrow"])
+def test_files_hold_the_answer(line, form, cli, tmp_path):
+    import numpy as np
+
+    file = tmp_path / f"m.{form}"
+    if form in ("parquet", "arrow"):
+        pytest.importorskip("pyarrow")
+    status, _, err = cli(*line, "-o", str(file))
+    found = json.loads(cli(*line, "--json")[1])["values"]
+    if form == "npy" and len(found) > 1:
+        assert (status, "holds one array" in err) == (2, True)
+    elif form == "npy":
+        assert np.load(file) == found["x"]
+    elif form == "npz":
+        with np.load(file) as arrays:
+            assert {name: float(arrays[f"values.{name}"]) for name in found} == found
+    else:
+        import pyarrow.ipc
+        import pyarrow.parquet
+
+        read = pyarrow.parquet.read_table
+        table = read(file) if form == "parquet" else pyarrow.ipc.open_file(file).read_all()
+        assert table.to_pydict()["values.x"] == [found["x"]]
+
+
+@pytest.mark.parametrize("rows", [False, True])
+@pytest.mark.parametrize("name", ["minimize", "root"])
+def test_an_interrupt_has_status_130(name, rows, cli, monkeypatch):
+    from gradcli.questions.solving import minimize, root
+
+    module, taken = {"minimize": minimize, "root": root}[name], []
+    ask = module._Function.__call__
+
+    def stopped(self, point):
+        taken.append(point)
+        if len(taken) == 4:
+            raise KeyboardInterrupt
+        return ask(self, point)
+
+    monkeypatch.setattr(module._Function, "__call__", stopped)
+    line = (name, "x ** 4 - a * x", "x=3", "--wrt", "x", "--json")
+    if rows:
+        assert cli(*line, "--rows", "-", stdin="a\n2\n3\n")[:2] == (130, "")
+    else:
+        status, out, _ = cli(*line, "a=2")
+        assert status == 130
+        found = json.loads(out)
+        assert (found["converged"], found["reason"]) == (False, "interrupted")
+
+
 def test_rows_are_problems(cli):
     table = "a\n1\n2\n4\n"
     asked = ("root", "x ** 2 - a", "x=1", "--wrt", "x", "--rows", "-", "--sensitivity", "a")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -240,9 +240,9 @@ def fits(
     )
 
 
-def _expression(text: str, flag: str) -> Program:
+def _expression(text: str, flag: str, columns: Collection[str]) -> Program:
     """The program of an expression over the columns of a table."""
-    return load_source(Source(f"<{flag}>", text), frozenset())
+    return load_source(Source(f"<{flag}>", text), frozenset(columns))
 
 
 def operations() -> tuple[Operation, ...]:

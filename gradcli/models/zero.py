@@ -21,6 +21,7 @@ from gradcli.models.triangle import Array
 _STEP = 1e-9  # of an unknown: Newton's step at the end
 _EPS = float(np.finfo(np.float64).eps)
 _VANISHED = 1e-11  # of the largest residual: an end where the Jacobian is singular
+_NEARER = 1e-3  # of the way from the start: Newton's step near a multiple root
 _POLISHED = 50
 _BESIDE = 1e-4  # of the unknowns: how far a place beside a point is
 _UNLIKE = 1e3  # times the slope at the root
@@ -194,7 +195,11 @@ class _Searcher:
             size = np.maximum(np.abs(point), 1e-3 * np.abs(self._start))
             if (np.abs(step) <= _STEP * np.maximum(size, 1e-300)).all():
                 return True
-        return _norm(local) <= _VANISHED * self._largest
+        if _norm(local) > _VANISHED * self._largest:
+            return False
+        step = np.linalg.lstsq(local.jacobian, local.residuals, rcond=None)[0]
+        moved = float(np.linalg.norm(point - self._start))
+        return bool(np.linalg.norm(step) <= _NEARER * moved)  # exp(x) is small, and no step is
 
 
 def is_singular(at: Evaluate, point: Array, local: Local, start: Array) -> bool:

@@ -445,7 +445,7 @@ class Program:
         table: Table | None,
         given: Mapping[str, Given],
         asked: FitAsked,
-        parse: Callable[[str, str], Program],
+        parse: Callable[[str, str, Collection[str]], Program],
         options: Options,
     ) -> FitResult | FitGroups:
         """The parameters with which the program agrees with data.
@@ -623,7 +623,7 @@ class Program:
         table: Table | None,
         given: Mapping[str, Given],
         asked: FitAsked,
-        parse: Callable[[str, str], Program],
+        parse: Callable[[str, str, Collection[str]], Program],
         options: Options,
         *,
         nested: bool,

@@ -49,6 +49,7 @@ def table(tmp_path_factory):
 def test_columns_in_files_give_the_same_digits(kind, table, monkeypatch):
     program, asked = KINDS[kind]
     wanted = fit(program, table, **asked)
+    monkeypatch.setattr(fitting, "_LEAST", 0)
     monkeypatch.setattr(fitting, "_PART", 10**18)  # no column may stand in memory
     made, cut, begun = [], Stored.__getitem__, Stored.__init__
 
@@ -66,6 +67,7 @@ def test_columns_in_files_give_the_same_digits(kind, table, monkeypatch):
 
 
 def test_all_records_at_once_are_in_memory(table, monkeypatch):
+    monkeypatch.setattr(fitting, "_LEAST", 0)
     monkeypatch.setattr(fitting, "_PART", 10**18)
     monkeypatch.setattr(Stored, "__init__", None)
     found = fit(DECAY, table, observed=["y"], predict=["t"])
@@ -234,6 +236,7 @@ def test_a_full_disk_ends_a_fit(table, monkeypatch):
     def full(*_):
         raise LimitError
 
+    monkeypatch.setattr(fitting, "_LEAST", 0)
     monkeypatch.setattr(fitting, "_PART", 10**18)
     monkeypatch.setattr(Stored, "append", full)
     with pytest.raises(LimitError):

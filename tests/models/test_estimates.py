@@ -355,6 +355,13 @@ def test_predictions_have_the_errors_of_the_closed_form(weights):
     np.testing.assert_allclose(found.predicted["prediction_error"], both, rtol=1e-7)
 
 
+def test_an_expression_takes_columns_before_built_ins():
+    """Columns named like a constant and like a function."""
+    table = {"x": X, "e": Y, "t": np.full(8, 2.0)}
+    found = fit(LINE, table, observed=["e * 2"], weights="t / 2")
+    assert found.estimates == fit(LINE, {"x": X, "y": 2 * Y}, observed=["y"]).estimates
+
+
 def test_a_file_is_a_table(tmp_path):
     path = tmp_path / "d.csv"
     lines = [f"{x},{y},{'pq'[k % 2]}" for k, (x, y) in enumerate(zip(X, Y, strict=True))]

@@ -1,5 +1,7 @@
 """NIST's certified regressions, asked as the command asks them."""
 
+import json
+
 import numpy as np
 import pytest
 from support.models.nist import problems
@@ -54,6 +56,33 @@ def test_code_and_the_interpreter_give_one_answer():
     problem = problems()["Misra1b"]
     ways = [fitted(problem, 1, options=Options(compile=how)) for how in ("always", "never")]
     assert ways[0].estimates == ways[1].estimates
+
+
+SHOWN = {("Rat43", 1), ("Misra1a", 1), ("Nelson", 1)}
+
+
+@pytest.mark.parametrize(
+    ("name", "start"),
+    [
+        pytest.param(name, k, marks=[] if (name, k) in SHOWN else pytest.mark.long)
+        for name in problems()
+        for k in (0, 1)
+    ],
+)
+def test_the_command_line_finds_the_certified_values(name, start, forked, tmp_path):
+    problem = problems()[name]
+    (tmp_path / "d.csv").write_text(problem.csv)
+    given = [f"b{k}={x}" for k, x in enumerate(problem.starts[start], 1)]
+    line = ["fit", problem.formula, "--rows", "d.csv", *given, "--json", "--observed"]
+    line += ["log(y)" if name == "Nelson" else "y"]
+    done = forked.run(*line, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, b"")
+    found = json.loads(done.stdout)
+    names = [f"b{k}" for k in range(1, len(problem.values) + 1)]
+    assert digits([found["values"][b] for b in names], problem.values) > 6
+    wanted = 2.5 if name == "Lanczos1" else 6
+    assert digits([found["error"][b] for b in names], problem.errors) > wanted
+    assert digits([found["rss"]], [problem.squares]) > wanted
 
 
 def test_a_program_file_fits_alike(cli, tmp_path):

@@ -15,7 +15,7 @@ from gradcli.cli.line.options import LIMITS, MESSAGES, PROGRAM, Line
 from gradcli.cli.rows.inquiry import Inquiry
 from gradcli.cli.terminal.failures import usage
 from gradcli.cli.terminal.progress import progress
-from gradcli.errors import InputError
+from gradcli.errors import Diagnostic, InputError
 from gradcli.views import FitComparison, FitGroups
 
 if TYPE_CHECKING:
@@ -96,11 +96,14 @@ def _table(line: Line, inquiry: Inquiry) -> Data | None:
     from gradcli.cli.rows.data import Data
 
     if inquiry.records is None:
-        needs = {"--by": line.by, "--predict": line.predict, "--plot": line.picture}
+        needs = {"--observed": line.observed, "--by": line.by}
+        needs |= {"--predict": line.predict, "--plot": line.picture}
         if any(needs.values()):
             raise usage(f"`{next(filter(needs.get, needs))}` needs `--rows`")
         return None
     found = Data(inquiry.records)
+    if not found.names:
+        raise InputError(Diagnostic("bad-input", f"`{found.name}` is empty: it has no records"))
     if line.by is not None and line.by not in found.titles:
         help = f"the columns are {', '.join(found.titles)}"
         raise usage(f"--by names `{line.by}`, which is no column of the data", help)

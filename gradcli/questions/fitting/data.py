@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gradcli.engine.run.execution.inputs import Given
@@ -15,8 +15,11 @@ from gradcli.record import Record
 if TYPE_CHECKING:
     from gradcli.formats.readers.whole_table import Whole
 
-Parse = Callable[[str, str], Any]
-"""The program of an expression, given its text and the option that has it."""
+Parse = Callable[[str, str, Collection[str]], Any]
+"""The program of an expression, given its text, the option that has it, and names of values."""
+
+
+_LARGEST = 1e150  # its square is finite
 
 
 class Expression:
@@ -52,7 +55,7 @@ class Expression:
             return
         if text in parameters:
             raise _parameter(text, flag)
-        self._program = parse(text, flag)
+        self._program = parse(text, flag, columns)
         self.inputs = inputs = self._program.inputs
         self.names = [name for name in inputs if name in columns]
         self._given = {n: given[n] for n in inputs if n in given and n not in columns}
@@ -232,7 +235,13 @@ class Expressions:
         if weights is not None and (bad := _first(weights, lambda part: part < 0.0)) is not None:
             message = f"a weight of {weights[bad]} at {known.place(bad)}"
             raise InputError(Diagnostic("bad-input", message))
-        return Observed(names, known, self.observed[k].of(known), sigma, weights)
+        values = self.observed[k].of(known)
+        if (bad := _first(values, lambda part: np.abs(part) >= _LARGEST)) is not None:
+            message = f"`{self.observed[k].text}` is {values[bad]} at {known.place(bad)}"
+            help = f"scale it, as in `--observed '{self.observed[k].text} / 1e300'`"
+            text = f"{message}: its square is too large for a float"
+            raise InputError(Diagnostic("bad-input", text, help=help))
+        return Observed(names, known, values, sigma, weights)
 
 
 def _first(column: Any, is_wrong: Callable[[Data], Data]) -> int | None:

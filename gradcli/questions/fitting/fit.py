@@ -33,6 +33,7 @@ from gradcli.questions.fitting.told import told
 from gradcli.views import FitGroup, FitGroups, FitResult
 
 _PART = 8  # of the memory that may be taken: what all columns may have of it
+_LEAST = 1 << 16  # bytes of a column that is worth a file
 _BESIDE = 4  # columns that are made beside those of the table: observed values, lines
 
 
@@ -220,7 +221,7 @@ def records(table: Table | None, several: Sequence[Fit], asked: Asked) -> Whole:
     by = () if asked.by is None else (asked.by,)
     titles = [*dict.fromkeys((*by, *(asked.predict or ())))]
     is_whole = bool(titles) or asked.predict is not None or asked.draw
-    most = None if is_whole else meter().most // _PART // (len(names) + _BESIDE)
+    most = None if is_whole else max(meter().most // _PART // (len(names) + _BESIDE), _LEAST)
     found: Whole = table.read(names, titles, several[0].either, most)
     return found
 

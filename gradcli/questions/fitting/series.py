@@ -72,4 +72,5 @@ class Series(Record):
         if self.observed.values is None:
             return 0.0
         tops = [float(np.max(np.abs(y * s), initial=0.0)) for y, s, _ in self.observed.used()]
-        return (float(np.finfo(np.float64).eps) * max(tops, default=0.0)) ** 2
+        size = float(np.finfo(np.float64).eps) * max(tops, default=0.0)
+        return size * size

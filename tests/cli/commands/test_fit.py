@@ -203,7 +203,7 @@ def test_bad_arguments(fit, arguments):
 @pytest.mark.parametrize(
     ("data", "options", "wanted", "says"),
     [
-        ("", (), 3, "`t` is a built-in function here"),
+        ("", (), 4, "is empty: it has no records"),
         ("t,y\n", (), 4, "0 records cannot tell 2 parameters"),
         ("t,y\n1,2\n", (), 4, "1 record cannot tell 2 parameters"),
         ("t,z\n1,2\n2,3\n3,4\n", (), 2, "`y`, which is no column"),

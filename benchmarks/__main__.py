@@ -1,7 +1,7 @@
 """Run the benchmarks that are named, or all: `python -m benchmarks [startup] [loops] ...`.
 
 `compiled` is all that machine code is measured by: loops, rows and Hessians, calls of bound
-functions, an LSTM and vectors.
+functions, an LSTM, vectors, and long loops over long vectors.
 """
 
 import os
@@ -10,6 +10,7 @@ import sys
 os.environ["OPENBLAS_NUM_THREADS"] = "1"  # read once, when NumPy is imported: before all below
 
 from benchmarks import (
+    blocks,
     calls,
     chain,
     compiled,
@@ -33,6 +34,7 @@ BENCHMARKS = {
     "parsing": parsing,
     "loops": loops,
     "vectors": vectors,
+    "blocks": blocks,
     "paths": paths,
     "compiled": compiled,
     "calls": calls,
@@ -47,7 +49,7 @@ BENCHMARKS = {
     "fit": fit,
 }
 
-GROUPS = {"compiled": ("compiled", "calls", "recurrent", "vectors")}
+GROUPS = {"compiled": ("compiled", "calls", "recurrent", "vectors", "blocks")}
 
 asked = [part for name in sys.argv[1:] for part in GROUPS.get(name, (name,))]
 for part in asked or BENCHMARKS:

@@ -186,13 +186,25 @@ class Writer:
         return "\n".join([*lines, f"s + {rng.choice(ends)} + 0.1 * z.sum()"])
 
 
-def test_many_loops_are_done_on_whole_vectors(short, monkeypatch):
-    """Each would have code of its own."""
+def test_many_loops(short, monkeypatch):
+    """Each has code of its own, so not all of them are done by blocks."""
     made = machine_code(monkeypatch)
     loop = "for i in range(210): y = y * 0.9 + x\ny = y - y.max() * b\n"
     run, found = both(load(HEAD + 10 * loop + "y.sum()"), "run", GIVEN)
     assert run == found
-    assert not any(map(blockwise, made))
+    assert len(blockwise(made[0])) == 8
+
+
+def test_what_lies_between(short, monkeypatch):
+    """Branches and prints between a loop and its reverse keep their places."""
+    made = machine_code(monkeypatch)
+    text = (
+        "for i in range(210): y = sin(y) * x + b\nprint('behind', i)\nc = b\nn = 0\n"
+        "while c < 90: n, c = n + 1, c * 1.5 + 1\nprint('then', c)\n(y * c).sum() * n"
+    )
+    run, found = both(load(HEAD + text), "grad", GIVEN)
+    assert run == found
+    assert blockwise(made[0])
 
 
 def test_a_step_that_python_does(short, monkeypatch):

@@ -20,13 +20,13 @@ from gradcli.engine.compile.typed import (
     Block,
     Blockwise,
     Do,
-    DoSeveral,
     Instruction,
     Loop,
     Operand,
     Pop,
     Program,
     Push,
+    Tell,
     Value,
     dtype_and_shape,
     is_array,
@@ -58,7 +58,7 @@ def in_blocks(program: Program) -> Program:
         return program
     splitter = _Splitter(program)
     found = splitter.program()
-    return found if 0 < splitter.count <= _MOST else program
+    return found if splitter.count else program
 
 
 def shortened(program: Program, length: int, count: int) -> Program:
@@ -120,8 +120,9 @@ class _Splitter:
         while at < len(block.body):
             i = block.body[at]
             length = _length_in_loops(i)
-            pays = length >= LEAST and self.count <= _MOST
-            made = self._split(block, at, length) if pays else None
+            made = None
+            if self.count < _MOST and length >= LEAST:
+                made = self._split(block, at, length)
             if made is not None:
                 block = made
                 continue
@@ -152,6 +153,9 @@ class _Splitter:
         if not slices.is_possible or any(uses[k] != self._uses[k] for k in uses):
             return None
         early, late = _around(body, group)
+        missing = set().union(*map(_makes, late))
+        if not missing.isdisjoint(set().union(*map(_reads, inside))):
+            return None
         found = {v.number for i in inside for v in defined(i)}
         after = read(Block((*late, *body[end:]), block.results))
         gives = {v.number: v for v in after if v.number in found and _length(v)}
@@ -230,17 +234,26 @@ def _stacks(body: Sequence[Instruction]) -> Counter[int]:
 
 
 def _reads(i: Instruction) -> set[int]:
-    return {v.number for v in read(Block((i,), ()))}
+    """The numbers of the values that an instruction reads, and marks of its stacks."""
+    return {v.number for v in read(Block((i,), ()))} | _marks(i)
+
+
+def _makes(i: Instruction) -> set[int]:
+    """The numbers of the values that an instruction defines, and marks of its stacks."""
+    return {v.number for v in defined(i)} | _marks(i)
+
+
+def _marks(i: Instruction) -> set[int]:
+    """A number below 0 for each stack: a pop reads what a push has made."""
+    return {-1 - k for k in _stacks((i,))}
 
 
 def _group(body: Sequence[Instruction], at: int) -> set[int]:
     """The places of the instructions that must be done together with the one at a place: those that
     share stacks with it, and those between, which read what some make and make what others read.
     """
-    stacks = [{*_stacks([i])} for i in body]
-    marks = [{-1 - k for k in own} for own in stacks]  # a pop reads what a push has made
-    reads = [_reads(i) | marks[k] for k, i in enumerate(body)]
-    made = [{v.number for v in defined(i)} | marks[k] for k, i in enumerate(body)]
+    stacks = [{*_stacks((i,))} for i in body]
+    reads, made = [*map(_reads, body)], [*map(_makes, body)]
     group = {at}
     while True:
         shared = set().union(*(stacks[k] for k in group))
@@ -280,10 +293,14 @@ def _around(
     for k in range(min(group), max(group) + 1):
         i = body[k]
         if k in group:
-            lost |= {v.number for v in defined(i)}
-        elif _reads(i).isdisjoint(lost) and isinstance(i, Do | DoSeveral):
+            lost |= _makes(i)
+        elif _reads(i).isdisjoint(lost) and not (late and _tells(i)):
             early.append(i)
         else:
             late.append(i)
-            lost |= {v.number for v in defined(i)}
+            lost |= _makes(i)
     return early, late
+
+
+def _tells(i: Instruction) -> bool:
+    return any(isinstance(j, Tell) for j in instructions((i,)))

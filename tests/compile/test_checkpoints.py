@@ -84,7 +84,7 @@ def test_turns_around_whole_stretches(turns, monkeypatch):
     assert Code(program).call(INPUTS, Control()) == Code(sparing).call(INPUTS, Control())
 
 
-@pytest.mark.parametrize("first", chunks(few=40, many=2000, size=20))
+@pytest.mark.parametrize("first", chunks(few=20, many=2000, size=20))
 def test_random_programs(first, monkeypatch):
     monkeypatch.setattr(checkpoints, "_TURNS", 2)
     monkeypatch.setattr(checkpoints, "_FEWEST", 1)

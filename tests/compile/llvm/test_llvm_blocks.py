@@ -97,7 +97,11 @@ def blockwise(program):
     return [i for i in instructions(split.block.body) if isinstance(i, Blockwise)]
 
 
-@pytest.mark.parametrize("name", BLOCKWISE)
+RARE = ["a sum behind", "a loop behind another", "two that change places", "choices and bools"]
+USUAL = [name for name in BLOCKWISE if name not in RARE]
+
+
+@pytest.mark.parametrize("name", [*USUAL, *(pytest.param(k, marks=pytest.mark.long) for k in RARE)])
 def test_loops_that_are_done_by_blocks(name, short, monkeypatch):
     text, count = BLOCKWISE[name]
     made = machine_code(monkeypatch)
@@ -106,13 +110,16 @@ def test_loops_that_are_done_by_blocks(name, short, monkeypatch):
     assert len(blockwise(made[0])) == count
 
 
-@pytest.mark.parametrize("question", ["run", "jvp", "hvp"])
+OTHERS = {"run": "choices and bools", "jvp": "choices and bools", "hvp": "a number's cotangent"}
+
+
+@pytest.mark.parametrize("question", OTHERS)
 def test_other_questions(question, short, monkeypatch):
-    for name in ("two numbers that change", "choices and bools"):
-        made = machine_code(monkeypatch)
-        run, found = both(load(HEAD + BLOCKWISE[name][0]), question, GIVEN, **OPS[question])
-        assert run == found, name
-        assert blockwise(made[0]), name
+    text, _ = BLOCKWISE[OTHERS[question]]
+    made = machine_code(monkeypatch)
+    run, found = both(load(HEAD + text), question, GIVEN, **OPS[question])
+    assert run == found
+    assert blockwise(made[0])
 
 
 @pytest.mark.parametrize("name", WHOLE)
@@ -188,11 +195,12 @@ class Writer:
 
 def test_many_loops(short, monkeypatch):
     """Each has code of its own, so not all of them are done by blocks."""
+    monkeypatch.setattr(blocks_pass, "_MOST", 2)
     made = machine_code(monkeypatch)
     loop = "for i in range(210): y = y * 0.9 + x\ny = y - y.max() * b\n"
-    run, found = both(load(HEAD + 10 * loop + "y.sum()"), "run", GIVEN)
+    run, found = both(load(HEAD + 3 * loop + "y.sum()"), "run", GIVEN)
     assert run == found
-    assert len(blockwise(made[0])) == 8
+    assert len(blockwise(made[0])) == 2
 
 
 def test_what_lies_between(short, monkeypatch):
@@ -213,29 +221,27 @@ def test_a_step_that_python_does(short, monkeypatch):
     program = typed(HEAD + text)
     assert blockwise(program)
     assert code.Code(program).source.count("define i32 @call") == 1
-    run, found = both(load(HEAD + text), "grad", GIVEN)
-    assert run == found
 
 
-@pytest.mark.parametrize("first", chunks(few=2, many=400, size=2))
+@pytest.mark.parametrize("first", chunks(few=1, many=400, size=1))
 def test_random_loops(first, short):
     rng = np.random.default_rng(first)
-    for seed in range(first, first + 2):
-        size = int(rng.choice([129, 136, 250, 257, 511, 700, 1025]))
-        text = HEAD.replace(str(SIZE), str(size)) + Writer(seed).program()
-        numbers = rng.normal(size=(2, size))
-        given = {"x": numbers[0], "b": 0.7, "n": int(rng.integers(0, 220))}
-        dots = {"tangents": {"x": numbers[1], "b": 1.5}}
-        for question in ("grad", "hvp") if seed % 5 == 0 else ("grad",):
-            options = {"wrt": "x,b", **(dots if question == "hvp" else {})}
-            run, found = both(load(text), question, given, **options)
-            assert run == found or "depends on the path" in found, (seed, question, text)
+    size = int(rng.choice([1025, 257, 400, 136, 256]))
+    text = HEAD.replace(str(SIZE), str(size)) + Writer(first).program()
+    numbers = rng.normal(size=(2, size))
+    given = {"x": numbers[0], "b": 0.7, "n": int(rng.integers(0, 220))}
+    dots = {"tangents": {"x": numbers[1], "b": 1.5}}
+    for question in ("grad", "hvp") if first % 5 == 4 else ("grad",):
+        options = {"wrt": "x,b", **(dots if question == "hvp" else {})}
+        run, found = both(load(text), question, given, **options)
+        assert run == found or "depends on the path" in found, (question, text)
 
 
-SIZES = [1, 7, 8, 127, 128, 129, 135, 513, 4096, 4097]
+SIZES = [1, 129, 4097]
+MORE = [7, 8, 127, 128, 135, 513, 4096, 100_000, 100_003]
 
 
-@pytest.mark.parametrize("size", [*SIZES, pytest.param(100_003, marks=pytest.mark.long)])
+@pytest.mark.parametrize("size", [*SIZES, *(pytest.param(n, marks=pytest.mark.long) for n in MORE)])
 def test_sizes(size, monkeypatch):
     """Around what NumPy and code do at a time, and where blocks begin."""
     made = machine_code(monkeypatch)

@@ -28,7 +28,8 @@ def on_standard_streams(served: Served) -> None:
     gc.enable()  # questions make reference cycles, and a server lives long
     if sys.stdin is None:
         raise unreadable("standard input", "it is closed")
-    session(served, sys.stdin.buffer, sys.stdout.buffer)
+    # a buffer has a lock, which a process that is forked while a thread reads would wait for
+    session(served, getattr(sys.stdin.buffer, "raw", sys.stdin.buffer), sys.stdout.buffer)
 
 
 def session(served: Served, questions: IO[bytes], answers: IO[bytes]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from time import monotonic
-from typing import IO, Any
+from typing import IO
 
 _CHUNK = 1 << 18  # bytes that are read at once
 _LONGEST = 1 << 30  # bytes of a line
@@ -12,16 +12,16 @@ _FULL = 1 << 16  # characters of answers that are written at once
 _PATIENCE = 0.01  # seconds that a finished answer waits for others at most
 
 
-def lines(stream: Any, rest: Callable[[], object]) -> Iterator[bytes | None]:
+def lines(stream: IO[bytes], rest: Callable[[], object]) -> Iterator[bytes | None]:
     """The lines of a stream without their ends; None for one that is longer than a line may be.
 
     Args:
-        stream: The stream, buffered. All that it has is read at once.
+        stream: The stream, without a buffer. All that it has is read at once.
         rest: Called before more input is awaited.
     """
     parts: list[bytes] = []
     size = 0
-    while rest() or (data := stream.read1(_CHUNK)):
+    while rest() or (data := stream.read(_CHUNK)):
         whole, end, last = data.rpartition(b"\n")
         if end:
             first, *others = whole.split(b"\n")

@@ -476,7 +476,7 @@ class Pieces:
     def __init__(self, *pieces):
         self._pieces = [*pieces]
 
-    def read1(self, size):
+    def read(self, size):
         return self._pieces.pop(0) if self._pieces else b""
 
 

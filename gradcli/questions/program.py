@@ -15,6 +15,7 @@ from gradcli.questions.asked.request import Options, Request, given_values, not_
 from gradcli.questions.jit import Jit
 from gradcli.results import (
     CheckResult,
+    Derivative,
     GradcheckResult,
     GradResult,
     Graph,
@@ -812,6 +813,34 @@ class Program:
         from gradcli.questions.coded.compiled import Many
 
         return Many(code, about, self._limited)
+
+    def batch(
+        self,
+        name: str,
+        columns: Mapping[str, Any],
+        inputs: Mapping[str, Any] | None = None,
+        *,
+        options: Options | None = None,
+        **asked: Any,
+    ) -> Derivative:
+        """The answers to a question at many values of some inputs, as one: its arrays have an axis
+        of the values in front.
+
+        Args:
+            name: The method that asks it: "value", "grad", "vjp", "jvp", "jacobian", "hessian" or
+                "hvp".
+            columns: Lists or arrays by name, with an item for each value.
+            inputs: Values by name that are the same for all.
+            options: How to run.
+            **asked: What else the method is asked.
+
+        Raises:
+            GradError: Of the kind of the failure, with the number of the value.
+        """
+        from gradcli.questions.batch import Batch
+
+        about = options or Options()
+        return Batch(self, name, inputs or {}, columns, about, asked).answer()
 
     def repeated(
         self,

@@ -93,10 +93,10 @@ def _block(asked: Asked, columns: Columns, start: int) -> _Answers:
     count = len(next(iter(columns.values())))
     sample = {**asked.inputs, **_row(columns, 0)}
     many = asked.program.many(asked.name, sample, options=asked.options, **asked.arguments)
-    floats = {n: _floats(column) for n, column in columns.items()}
+    numbers = {n: floats(column) for n, column in columns.items()}
     found = None
-    if many is not None and all(column is not None for column in floats.values()):
-        found = many.arrays(floats)
+    if many is not None and all(column is not None for column in numbers.values()):
+        found = many.arrays(numbers)
     if many is None or found is None:
         each = [_fields(_at(asked, _row(columns, k), start + k)) for k in range(count)]
         return _stacked(each, start)
@@ -174,7 +174,7 @@ def _value(x: Any) -> Any:
     return x.item() if isinstance(x, np.generic) else x
 
 
-def _floats(column: Any) -> Data | None:
+def floats(column: Any) -> Data | None:
     """A column of numbers as floats; None if it holds other things, or ints that no float is."""
     if not isinstance(column, np.ndarray) or column.dtype.kind not in "fiu":
         return None

@@ -116,6 +116,9 @@ class Line:
     folder: str | None = option(
         "-o", "--output", metavar="FOLDER", help="Write files into this folder."
     )
+    socket: str | None = option(
+        metavar="PATH", help="Serve clients on a Unix socket, not on standard input."
+    )
     expression: list[str] | None = option(
         "-e", "--expression", metavar="TEXT", help="A line of program; repeatable."
     )

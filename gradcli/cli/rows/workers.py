@@ -50,18 +50,20 @@ class Watch(NamedTuple):
         table: Where they tell what they do.
         limits: The limits of an item.
         killed: Makes something of an item whose worker was killed.
+        first: The place in the table of the first of them.
     """
 
     table: Table
     limits: Limits
     killed: Callable[[Any, LimitError], Any]
+    first: int = 0
 
     def begin(self, number: int) -> Callable[[], AbstractContextManager[None]]:
         """Have the calling process, the worker of that number, watched in the blocks that the
         result makes.
         """
         self.table.lifeline.follow()
-        place = self.table.workers[number]
+        place = self.table.workers[self.first + number]
         place.take()
         return partial(place.within, self.limits)
 
@@ -69,7 +71,7 @@ class Watch(NamedTuple):
         """What becomes of an item at which the worker of that number was lost; None if the worker
         was not killed because of a limit.
         """
-        reached = self.table.workers[number].reached
+        reached = self.table.workers[self.first + number].reached
         return None if reached is None else self.killed(item, reached)
 
 

@@ -105,6 +105,9 @@ def question(asked: Any, programs: Mapping[str, Program]) -> Asked:
         arguments["tangents"] = _values("tangents", arguments["tangents"])
     if is_packed(arguments.get("cotangent")):
         arguments["cotangent"] = unpacked("`cotangent`", arguments["cotangent"])
+    if "many" in asked and (name == "run" or type(arguments.get("of")) is list):
+        what = "`run`" if name == "run" else "several results"
+        raise _bad(f"`many` does not go with {what}", "ask for the `value` of one")
     many = _values("many", asked["many"]) if "many" in asked else None
     inputs = _values("inputs", asked.get("inputs", {}))
     twice = next((n for n in many or () if n in inputs), None)

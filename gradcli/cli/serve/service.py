@@ -93,7 +93,9 @@ class Service:
         begun = _begun(asked.pop("id", _NONE))
         inputs, along = _taken(asked, "inputs"), _taken(asked, "tangents")
         plan = self.plans.get(_key(asked, inputs, along))
-        if plan is None or line.count(b":") != plan.colons + begun.count(":"):
+        if plan is None or begun is None:
+            return None
+        if line.count(b":") != plan.colons + begun.count(":"):
             return None
         numbers = plan.found(inputs, along)
         return None if numbers is None else begun + plan.pattern % (*numbers,)
@@ -128,11 +130,7 @@ class Service:
         given = {**self._given[asked.program], **_named(asked.inputs, "inputs")}
 
         def found() -> dict[str, str]:
-            arguments = _arguments(asked)
-            if asked.is_several:
-                result = program.several(given, question=asked.name, options=options, **arguments)
-            else:
-                result = getattr(program, asked.name)(given, options=options, **arguments)
+            result = _result(program, asked, given, options)
             return answer(result, in_base64=asked.packed)
 
         return program.within(options, found)
@@ -142,7 +140,7 @@ class Service:
         begun = _begun(value.pop("id", _NONE))
         inputs, along = _taken(value, "inputs"), _taken(value, "tangents")
         key = _key(value, inputs, along)
-        if key in self.plans:
+        if begun is None or key in self.plans:
             return
         program, given = self.programs[asked.program], self._given[asked.program]
         held = given.keys() - asked.inputs.keys()
@@ -159,6 +157,16 @@ class Service:
             self.plans.pop(next(iter(self.plans)))
         colons = line.count(b":") - begun.count(":")
         self.plans[key] = Plan(found, pattern(asked.name, found)[1:], colons)
+
+
+def _result(program: Program, asked: Asked, given: Mapping[str, Given], options: Options) -> Any:
+    """The result of a question about a program at some inputs."""
+    arguments = _arguments(asked)
+    if asked.many is not None:
+        return program.batch(asked.name, asked.many, given, options=options, **arguments)
+    if asked.is_several:
+        return program.several(given, question=asked.name, options=options, **arguments)
+    return getattr(program, asked.name)(given, options=options, **arguments)
 
 
 def _reader() -> Callable[[bytes], Any]:
@@ -191,15 +199,15 @@ def _length(value: Any) -> Any:
     return len(value) if type(value) is list else getattr(value, "shape", None)
 
 
-def _begun(id: Any) -> str:
-    """The beginning of an answer: with the question's id, if that is a text or an int."""
+def _begun(id: Any) -> str | None:
+    """The beginning of an answer with the question's id, if that is a text, an int or not there;
+    None for others, which are read digit by digit.
+    """
     if type(id) is int:
         return f'{{"id":{id},'
     if type(id) is str:
         return f'{{"id":{quote(id)},'
-    if id is _NONE:
-        return "{"
-    raise TypeError("an id of another kind is read digit by digit")
+    return "{" if id is _NONE else None
 
 
 def _id(value: Any, line: bytes) -> dict[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from time import monotonic
-from typing import IO
+from typing import IO, Any
 
 _CHUNK = 1 << 18  # bytes that are read at once
 _LONGEST = 1 << 30  # bytes of a line
@@ -12,7 +12,7 @@ _FULL = 1 << 16  # characters of answers that are written at once
 _PATIENCE = 0.01  # seconds that a finished answer waits for others at most
 
 
-def lines(stream: IO[bytes], rest: Callable[[], object]) -> Iterator[bytes | None]:
+def lines(stream: Any, rest: Callable[[], object]) -> Iterator[bytes | None]:
     """The lines of a stream without their ends; None for one that is longer than a line may be.
 
     Args:

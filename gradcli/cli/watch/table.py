@@ -14,10 +14,10 @@ from gradcli.errors import Diagnostic, LimitError
 from gradcli.limits import OPTIONS, Limits, memory_reached, time_reached
 from gradcli.machine import resident
 
-_WORKERS = 256  # the most that --jobs starts
+WORKERS = 256  # the most that --jobs starts
 _CELLS = 6
 _PROCESS, _SECONDS, _DEADLINE, _BYTES, _MOST, _KILLED = range(_CELLS)
-_TEXT = 8 * _CELLS * (1 + _WORKERS)  # where the names of folders begin
+_TEXT = 8 * _CELLS * (1 + WORKERS)  # where the names of folders begin
 _SIZE = _TEXT + 2**14
 
 _SHARE = 1.25  # of the memory that a question may take
@@ -77,6 +77,10 @@ class Place:
         """Let the calling process have this place."""
         self._cells[_DEADLINE] = self._cells[_MOST] = self._cells[_KILLED] = 0.0
         self._cells[_PROCESS] = os.getpid()
+
+    def leave(self) -> None:
+        """Let no process have this place: it has ended, at a question perhaps."""
+        self._cells[_DEADLINE] = self._cells[_MOST] = self._cells[_PROCESS] = 0.0
 
     @contextmanager
     def within(self, limits: Limits) -> Iterator[None]:

@@ -22,7 +22,9 @@ Sizes: TypeAlias = Mapping[str, tuple[int, ...]]
 
 _EXACT = 2**53  # up to which each int is a float
 _LARGEST = 10_000  # numbers of an answer: text of more takes longer than all else
-_MARKS = 0.25, 0.5  # numbers that differ in these alone show where each of them goes
+
+MARKS = 0.25, 0.5
+"""Numbers that differ in these alone show where each of them goes."""
 
 
 def repeated(
@@ -72,14 +74,14 @@ class Repeated:
         if any(isinstance(x, np.ndarray) for x in self._fixed.values()):
             raise Left("an array of ints is given")
         given = _all(code, asked)
-        one, other = (_all(code, self._marked(asked, mark)) for mark in _MARKS)
+        one, other = (_all(code, self._marked(asked, mark)) for mark in MARKS)
         shapes = *self._moving.values(), *self._along.values()
         point = _moving(one, other, sum(map(math.prod, shapes)))
         self._bounds = [(name, ends) for name, ends in loaded.bounded.items() if name in values]
-        answers = [_answer(code, mark) for mark in _MARKS]
+        answers = [_answer(code, mark) for mark in MARKS]
         self.output = answers[0].output
         self.warnings = (*loaded.slips, *answers[0].warnings)
-        self.fields = _placed(*[{"value": found.value, **found.answer} for found in answers])
+        self.fields = placed(*[{"value": found.value, **found.answer} for found in answers])
         chosen = [*_places(self.fields)]
         if len(chosen) > _LARGEST:
             raise Left("its answer is large")
@@ -165,16 +167,16 @@ def _answer(code: Compiled, mark: float) -> Derivative:
     return result
 
 
-def _placed(one: Any, other: Any) -> Any:
+def placed(one: Any, other: Any) -> Any:
     """What two answers with different marks have in common, with a `Place` for each number that
     differs.
     """
     if isinstance(one, np.ndarray):
-        return _placed(one.tolist(), other.tolist())
+        return placed(one.tolist(), other.tolist())
     if isinstance(one, dict):
-        return {name: _placed(one[name], other[name]) for name in one}
+        return {name: placed(one[name], other[name]) for name in one}
     if isinstance(one, (list, tuple)):
-        return [_placed(a, b) for a, b in zip(one, other, strict=True)]
+        return [placed(a, b) for a, b in zip(one, other, strict=True)]
     return one if one == other else Place(int(one))
 
 

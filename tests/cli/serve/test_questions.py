@@ -83,6 +83,7 @@ def test_each_answer_has_the_id_of_its_question(serve, reader):
     found = serve(*({"id": x, "question": "value"} for x in ids), huge, {"question": "value"})
     assert [answer["id"] for answer in found[:-1]] == [*ids, 123456789012345678901234567890]
     assert type(found[6]["id"]) is bool
+    assert len({answer["value"] for answer in found}) == 1
     assert "id" not in found[-1]
 
 
@@ -193,6 +194,54 @@ def test_an_answer_depends_on_its_question_alone(serve):
         *[{"question": "value", "inputs": {"x": 1}}] * 2, programs=program, options=["--seed", "3"]
     )
     assert a == b
+
+
+@pytest.mark.parametrize("name", set(ASKED) - {"run"})
+def test_many_values_are_asked_at_once(serve, name):
+    """40 of them: those behind the first 16 are answered by code."""
+    points = [{"a": k / 7 - 3, "b": k % 5} for k in range(40)]
+    asked = {"question": name, **ASKED[name]}
+    many = {n: [p[n] for p in points] for n in ("a", "b")}
+    packed = {
+        n: {"base64": base64.b64encode(struct.pack("<40d", *column)).decode()}
+        for n, column in many.items()
+    }
+    alone = serve(*({**asked, "inputs": p} for p in points), when="never")
+    for values in (many, packed):
+        (found,) = serve({**asked, "many": values})
+        assert found["value"] == [answer["value"] for answer in alone]
+        shown = {"jvp", "vjp", "grad", "jacobian", "hessian", "hvp"} & found.keys()
+        for field in shown:
+            assert stacked([answer[field] for answer in alone]) == found[field]
+        assert found.get("mode") == alone[0].get("mode")
+
+
+def stacked(several):
+    """Values by name whose values are lists, of a list of values by name."""
+    if not isinstance(several[0], dict):
+        return several
+    return {name: stacked([each[name] for each in several]) for name in several[0]}
+
+
+def test_many_values_leave_bad_ones_to_the_interpreter(serve):
+    program = ["-e", "input x\ninput y = 1.0\nsum(log(x)) * y"]
+    many = {"x": [[k - 3.0, 1.0] for k in range(40)]}
+    for when in WHEN:
+        found, bad = serve(
+            {"question": "grad", "many": many, "inputs": {"y": 2}},
+            {"question": "grad", "many": {"x": [[1.0], [2.0, 3.0]]}},
+            programs=program,
+            when=when,
+        )
+        assert found["value"][:5] == ["NaN", "NaN", "NaN", "-Infinity", 0.0]
+        assert found["grad"]["x"][3:5] == [["Infinity", 2.0], [2.0, 2.0]]
+        assert {w["code"] for w in found["warnings"]} == {"non-finite"}
+        assert fault(bad)[1] == "the answers have several shapes: [1] and [2]"
+    (bad,) = serve(
+        {"question": "value", "many": {"x": [1, 2, -1, 3]}}, programs=["-e", "assert x > 0\nx"]
+    )
+    assert bad["status"] == 1
+    assert bad["error"]["notes"][-1] == "at number 2 of the values, counted from 0"
 
 
 def test_what_is_not_finite_is_said_in_words(serve, reader):
@@ -384,6 +433,27 @@ BAD = {
         "bad-input",
         "`a` needs a number or tensor, got a string",
         None,
+    ),
+    b'{"question": "grad", "many": {"a": [1], "b": [1, 2]}}': (
+        "shape-mismatch",
+        "the values differ in number: a 1, b 2",
+        None,
+    ),
+    b'{"question": "grad", "many": {"a": 1}}': (
+        "bad-input",
+        "`a` needs a list with an item for each value, got one item",
+        None,
+    ),
+    b'{"question": "grad", "many": {"a": []}}': ("usage", "there are no values to ask at", None),
+    b'{"question": "grad", "many": {"a": [1]}, "inputs": {"a": 1}}': (
+        "bad-question",
+        "`a` is in `inputs` and in `many`",
+        None,
+    ),
+    b'{"question": "run", "many": {"a": [1]}}': (
+        "bad-question",
+        "`many` does not go with `run`",
+        "ask for the `value` of one",
     ),
     b'{"question": "grad", "arrays": "npy"}': (
         "bad-question",

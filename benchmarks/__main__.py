@@ -24,6 +24,7 @@ from benchmarks import (
     paths,
     recurrent,
     rows,
+    serve,
     startup,
     uncertainty,
     vectors,
@@ -45,6 +46,7 @@ BENCHMARKS = {
     "recurrent": recurrent,
     "jacobian": jacobian,
     "rows": rows,
+    "serve": serve,
     "uncertainty": uncertainty,
     "fit": fit,
 }

@@ -79,11 +79,14 @@ def test_arrays_and_ints_are_numbers_too():
         {"t": [[1.0], [2.0], [3.0]]},
         {"t": 1.0},
         {"w": np.ones((1, 2))},
+        {"b": 1.0},
     ],
     ids=str,
 )
 def test_other_values_are_left_to_others(other):
-    assert repeated(MODEL, GIVEN)({**GIVEN, **other}, {}) is None
+    found = repeated(MODEL, GIVEN)
+    assert found({**GIVEN, **other}, {}) is None
+    assert found({n: x for n, x in GIVEN.items() if n not in other}, {}) is None or "b" in other
 
 
 def test_rows_of_a_matrix_have_one_length():

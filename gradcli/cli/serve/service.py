@@ -9,20 +9,21 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradcli.cli.serve.question import QUESTIONS, Asked, question
-from gradcli.cli.serve.texts import answer, description, failure, pattern
+from gradcli.cli.serve.texts import answer, description, failure, pattern, writer
 from gradcli.cli.terminal.failures import bug, lacks_memory, out_of_memory
 from gradcli.errors import Diagnostic, GradError, InputError, LimitError
-from gradcli.formats.files.packed import unpacked
+from gradcli.formats.files.packed import is_packed, unpacked
 from gradcli.formats.readers.json_values import json_value
 from gradcli.formats.texts.json_text import json_object
 from gradcli.formats.texts.literal import literal, quote
 from gradcli.source import Source
 
 if TYPE_CHECKING:
-    from gradcli.program import Given, Options, Program, Repeated
+    from gradcli.program import Given, Options, Program
 
 _NAME = "<question>"
 _NONE = object()
+_NOTHING: dict[str, Any] = {}
 _TOO_LONG = "the question has more than 1 GiB"
 _MOST = 64  # kinds of questions whose code is kept at hand
 
@@ -31,13 +32,15 @@ class Plan(NamedTuple):
     """How questions of one kind are answered by code alone.
 
     Fields:
+        fields: The fields of the questions that have no numbers.
         found: The numbers of an answer.
         pattern: Its text.
         colons: The colons in the question without its `id`: more are those of a key that it has
             twice, which the reader of JSON does not tell.
     """
 
-    found: Repeated
+    fields: Mapping[str, Any]
+    found: Callable[[Mapping[str, Any], Mapping[str, Any]], list[float] | None]
     pattern: str
     colons: int
 
@@ -62,8 +65,9 @@ class Service:
         options: Options,
     ) -> None:
         self.programs, self._given, self._options = programs, given, options
-        self._read = _reader()
+        self._read, self._texts = _reader(), writer()
         self.plans: dict[Any, Plan] = {}
+        self._last = Plan({}, lambda inputs, along: None, "", 0)
 
     def answer(self, line: bytes | None, stuck: Callable[[GradError], None] | None = None) -> str:
         """The answer to the question in a line: an object in JSON, without an end of line.
@@ -91,14 +95,21 @@ class Service:
         """The answer, if there is code for all questions of this kind; else None."""
         asked = self._read(line)
         begun = _begun(asked.pop("id", _NONE))
-        inputs, along = _taken(asked, "inputs"), _taken(asked, "tangents")
-        plan = self.plans.get(_key(asked, inputs, along))
-        if plan is None or begun is None:
+        inputs, along = asked.pop("inputs", _NOTHING), asked.pop("tangents", _NOTHING)
+        if begun is None:
             return None
-        if line.count(b":") != plan.colons + begun.count(":"):
+        plan = self._last
+        numbers = None
+        if asked == plan.fields:  # as most questions are: no key is made
+            numbers = plan.found(inputs, along)
+        if numbers is None:
+            inputs, along = _unpacked(inputs), _unpacked(along)
+            plan = self.plans[_key(asked, inputs, along)]
+            self._last = plan
+            numbers = plan.found(inputs, along)
+        if numbers is None or line.count(b":") != plan.colons + begun.count(":"):
             return None
-        numbers = plan.found(inputs, along)
-        return None if numbers is None else begun + plan.pattern % (*numbers,)
+        return begun + plan.pattern % (*self._texts(numbers),)
 
     def _at_length(self, line: bytes, stuck: Callable[[GradError], None] | None) -> str:
         """The answer, or the error for which there is none. Arguments as of `answer`."""
@@ -138,7 +149,8 @@ class Service:
     def _prepare(self, asked: Asked, value: dict[str, Any], line: bytes) -> None:
         """Make a plan for questions of the kind of one that has been answered, if there is code."""
         begun = _begun(value.pop("id", _NONE))
-        inputs, along = _taken(value, "inputs"), _taken(value, "tangents")
+        inputs = _unpacked(value.pop("inputs", _NOTHING))
+        along = _unpacked(value.pop("tangents", _NOTHING))
         key = _key(value, inputs, along)
         if begun is None or key in self.plans:
             return
@@ -156,7 +168,7 @@ class Service:
         if len(self.plans) >= _MOST:
             self.plans.pop(next(iter(self.plans)))
         colons = line.count(b":") - begun.count(":")
-        self.plans[key] = Plan(found, pattern(asked.name, found)[1:], colons)
+        self.plans[key] = Plan(value, found, pattern(asked.name, found)[1:], colons)
 
 
 def _result(program: Program, asked: Asked, given: Mapping[str, Given], options: Options) -> Any:
@@ -178,21 +190,18 @@ def _reader() -> Callable[[bytes], Any]:
     return orjson.loads
 
 
-def _taken(asked: dict[str, Any], field: str) -> dict[str, Any]:
-    """The values in a field of a question, which is taken out, with arrays unpacked."""
-    found: dict[str, Any] = asked.pop(field, {})
-    for name, value in found.items():
-        if type(value) is dict:
-            found[name] = unpacked(name, value)
-    return found
+def _unpacked(values: dict[str, Any]) -> dict[str, Any]:
+    """Values by name, with their arrays unpacked."""
+    if not any(type(value) is dict for value in values.values()):
+        return values
+    return {n: unpacked(n, value) if is_packed(value) else value for n, value in values.items()}
 
 
 def _key(asked: dict[str, Any], inputs: Mapping[str, Any], along: Mapping[str, Any]) -> Any:
     """The kind of a question: its fields, the names of its values, and their lengths."""
-    if type(asked.get("wrt")) is list:
-        asked["wrt"] = tuple(asked["wrt"])
+    fields = ((n, (*x,) if type(x) is list else x) for n, x in asked.items())
     lengths = *map(_length, inputs.values()), *map(_length, along.values())
-    return *asked.items(), (*inputs,), (*along,), lengths
+    return *fields, (*inputs,), (*along,), lengths
 
 
 def _length(value: Any) -> Any:

@@ -68,8 +68,10 @@ class Repeated:
             raise Left("its steps are counted")
         floats = {n for n, type_, _ in lowered.inputs if dtype_and_shape(type_)[0] == "float64"}
         values = {n: x.value for n, x in asked.inputs.items() if n not in held}
+        self._count = len(values)
         self._moving: Sizes = {n: np.shape(x) for n, x in values.items() if n in floats}
         self._along: Sizes = {n: np.shape(value_of(x)) for n, x in asked.tangents.items()}
+        self._pairs = [*self._moving.items()]
         self._fixed = {n: x for n, x in values.items() if n not in floats}
         if any(isinstance(x, np.ndarray) for x in self._fixed.values()):
             raise Left("an array of ints is given")
@@ -97,13 +99,20 @@ class Repeated:
             inputs: Numbers, lists or arrays by the names of the inputs.
             along: Likewise the directions.
         """
+        if len(inputs) != self._count or len(along) != len(self._along):
+            return None
         numbers: list[Any] = []
-        for name, shape in self._moving.items():
-            if not _gathered(inputs[name], shape, numbers):
-                return None
-        for name, shape in self._along.items():
-            if not _gathered(along[name], shape, numbers):
-                return None
+        try:
+            for name, shape in self._pairs:
+                if not shape:
+                    numbers.append(inputs[name])
+                elif not _gathered(inputs[name], shape, numbers):
+                    return None
+            for name, shape in self._along.items():
+                if not _gathered(along[name], shape, numbers):
+                    return None
+        except KeyError:
+            return None
         if not _are_floats(numbers):
             return None
         for name, value in self._fixed.items():

@@ -8,7 +8,7 @@ import struct
 import pytest
 
 from gradcli import load
-from gradcli.cli.serve import service, streams
+from gradcli.cli.serve import service, streams, texts
 from gradcli.questions import jit
 
 F = "param a = 1.2\nparam b = 1.0\n100 * (b - a ** 2) ** 2 + (1 - a) ** 2"
@@ -535,6 +535,18 @@ def test_many_kinds_of_questions_take_no_more_and_more_memory(cli, monkeypatch):
     assert (status, len(out.splitlines())) == (0, 99)
     (found,) = made
     assert len(found.plans) <= 64
+
+
+def test_numbers_have_the_text_of_repr_whatever_writes_them(reader, monkeypatch):
+    if reader is None:
+        monkeypatch.setattr(texts, "find_spec", service.find_spec)
+    write = texts.writer()
+    numbers = [
+        s * d * 10.0**e for s in (1, -1) for d in (0, 1, 1.2345678901234567) for e in range(-30, 30)
+    ]
+    numbers += [5e-324, 1.7976931348623157e308, 9999999999999998.0, 1e16, 10.00001, 0.00001]
+    assert [*map(write, ([x] for x in numbers))] == [[repr(x)] for x in numbers]
+    assert [*write(numbers)] == [*map(repr, numbers)]
 
 
 # the stream ---------------------------------------------------------------------------------------

@@ -104,6 +104,13 @@ class Program:
         inputs = self._loaded.program.inputs
         return tuple(i.name for i in inputs if i.kind == "input" and i.default is not None)
 
+    def prepare(self) -> None:
+        """Import what questions need, for processes that are forked from this one."""
+        from gradcli.engine.values.data import np
+
+        _question("grad", False)
+        np.zeros(1)  # its first use imports it
+
     def check_given(self, given: Mapping[str, Given]) -> None:
         """Refuse values for names that are no inputs.
 

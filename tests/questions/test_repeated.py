@@ -2,6 +2,9 @@
 leaves the question to it.
 """
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -162,6 +165,21 @@ def test_what_is_kept_of_earlier_questions_is_bounded():
     for n in range(1, 80):
         program.repeated("value", {"x": [1.0] * n}, options=CODE)
     assert len(program.jit._compiled) == 64
+
+
+def test_a_prepared_program_imports_no_more_for_a_question():
+    """Processes that are forked from this one answer their first question at once."""
+    text = """
+import sys
+from gradcli import load
+program = load("input x: float[n]\\nsum(x * x)")
+program.prepare()
+before = {*sys.modules}
+program.grad(x=[1.0, 2.0])
+print(*sorted(name for name in {*sys.modules} - before if "families" not in name))
+"""
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, check=True)
+    assert len(done.stdout.split()) < 8, done.stdout
 
 
 def test_the_value_alone_is_that_of_a_run():

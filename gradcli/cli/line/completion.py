@@ -81,7 +81,8 @@ def _program(ctx: Any) -> Program | None:
     from gradcli.program import decode, load_source
 
     # while an option waits for its value, typer leaves the arguments in `args`
-    arguments = [*(ctx.params.get("arguments") or ()), *ctx.args]
+    named = ctx.params.get("arguments") or ctx.params.get("served") or ()
+    arguments = [*named, *ctx.args]
     expressions = ctx.params.get("expression")
     with suppress(GradError):
         file, texts = split(arguments)

@@ -91,6 +91,7 @@ class Line:
         metavar="FILE... [NAME=VALUE]...",
         help="Programs, named in questions as their files without suffix. NAME=VALUE gives an "
         "input its value for all questions.",
+        autocompletion=completed("inputs"),
     )
     name: str | None = argument(
         metavar="[NAME]",

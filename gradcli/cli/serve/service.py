@@ -69,6 +69,11 @@ class Service:
         self.plans: dict[Any, Plan] = {}
         self._last = Plan({}, lambda inputs, along: None, "", 0)
 
+    def prepare(self) -> None:
+        """Import what questions need, for processes that are forked from this one."""
+        for program in self.programs.values():
+            program.prepare()
+
     def answer(self, line: bytes | None, stuck: Callable[[GradError], None] | None = None) -> str:
         """The answer to the question in a line: an object in JSON, without an end of line.
 
@@ -149,8 +154,8 @@ class Service:
     def _prepare(self, asked: Asked, value: dict[str, Any], line: bytes) -> None:
         """Make a plan for questions of the kind of one that has been answered, if there is code."""
         begun = _begun(value.pop("id", _NONE))
-        inputs = _unpacked(value.pop("inputs", _NOTHING))
-        along = _unpacked(value.pop("tangents", _NOTHING))
+        inputs = _unpacked(value.pop("inputs", None) or _NOTHING)
+        along = _unpacked(value.pop("tangents", None) or _NOTHING)
         key = _key(value, inputs, along)
         if begun is None or key in self.plans:
             return

@@ -52,6 +52,8 @@ def session(served: Served, questions: Any, answers: IO[bytes], place: int = 0) 
         writer.flush()
         return
 
+    service.prepare()  # each process would count it to its first question
+
     def answered(line: bytes | None, leave: Callable[[str], None]) -> str:
         return service.answer(line, lambda error: leave(service.failed(line, error)))
 

@@ -33,6 +33,7 @@ def on_socket(served: Served, path: str) -> None:
     Raises:
         UsageError: If the socket cannot be made, or another server has it.
     """
+    served.service.prepare()
     gc.collect()
     gc.freeze()  # the processes of clients share this memory
     with _listening(path) as listening, _Clients(served, listening) as clients:

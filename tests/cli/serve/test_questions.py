@@ -489,6 +489,21 @@ def test_an_input_without_a_value_is_named_as_a_question_gives_it(serve):
     assert (found["error"]["file"], found["error"]["line"]) == ("<expr>", 1)
 
 
+def test_a_field_that_is_null_is_left_out(serve, reader):
+    fields = ("inputs", "many", "wrt", "of", "cotangent", "seed", "arrays", "program")
+    plain = {"question": "grad"}
+    null = {**plain, **dict.fromkeys(fields)}
+    (one, *others) = serve(plain, null, plain, null, null)
+    assert others == [one] * 4
+    assert one["grad"]
+
+
+def test_several_faults_of_a_question_are_told(serve):
+    (found,) = serve({"question": "grad", "inputs": {"aa": 1, "z": 2}})
+    assert found["error"]["message"] == "the program has no input `aa`"
+    assert [other["message"] for other in found["further"]] == ["the program has no input `z`"]
+
+
 def test_wrong_shapes_are_told_whatever_was_asked_before(serve):
     program = ["-e", "input x: float[n]\ninput y: float[n]\nsum(x * y)"]
     good = {"question": "grad", "inputs": {"x": [1.0, 2.0], "y": [3.0, 4.0]}}

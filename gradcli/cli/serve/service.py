@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 _NAME = "<question>"
 _NONE = object()
+_NOT_SOON = (
+    *(ValueError, TypeError, KeyError, AttributeError, RecursionError, MemoryError, InputError),
+)
 _NOTHING: dict[str, Any] = {}
 _TOO_LONG = "the question has more than 1 GiB"
 _MOST = 64  # kinds of questions whose code is kept at hand
@@ -85,7 +88,7 @@ class Service:
             return self.failed(None, InputError(Diagnostic("bad-input", _TOO_LONG)))
         try:
             found = self._soon(line)
-        except (ValueError, TypeError, KeyError, AttributeError, RecursionError, InputError):
+        except _NOT_SOON:
             found = None  # what is wrong is told below
         return self._at_length(line, stuck) if found is None else found
 

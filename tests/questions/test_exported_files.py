@@ -152,7 +152,7 @@ def test_generated_programs_have_gradcli_s_digits(kind, first):
     assert found["same"] > sum(found.values()) / 2
 
 
-@pytest.mark.parametrize("change", ["y = y * 0.999", "y = y"])
+@pytest.mark.parametrize("change", ["y = y * 0.999", "y = y", "x = x * 1.0"])
 def test_a_tensor_with_two_names_in_a_loop_is_changed_under_both(cli, change):
     text = f"x = tensor(1.0)\ny = x\nfor i in range(300):\n    x += 0.5\n    {change}\n[x, y]"
     answers = [cli("run", "-e", text, "--compile", when)[1] for when in ("never", "auto")]

@@ -238,10 +238,6 @@ class Loops:
         entry |= {
             slot: MISSING for slot in head.assigned if slot in head.live and slot not in entry
         }
-        if _holds_one_twice(head, entry):
-            if peeled < _PEELED:
-                return self._peeled(head, peeled, _TWICE)
-            raise trace.refused(_TWICE)
         outside, since = frame.slots, trace.tick()
         forms: dict[Any, Form] = {key: Form(value) for key, value in entry.items()}
         forms |= {AGAIN: Form(DEAD), FLOW: Form(NEXT), RESULT: Form(DEAD)}
@@ -260,6 +256,11 @@ class Loops:
                     return self._peeled(head, peeled, change.reason)
                 raise trace.refused(change.reason) from None
             if found == forms and found_objects == objects:
+                if _parts_from_a_changed_one(forms, objects, entry):
+                    frame.slots = outside
+                    if peeled < _PEELED:
+                        return self._peeled(head, peeled, _TWICE)
+                    raise trace.refused(_TWICE)
                 links = turn.links()
                 if links is None:
                     return turn.written(outside)
@@ -322,19 +323,16 @@ class Loops:
 _TWICE = "a tensor that a loop changes in place has two names"
 
 
-def _holds_one_twice(head: _Head, entry: Mapping[Any, Any]) -> bool:
-    """True if a name that a loop assigns holds the tensor of another name, and the loop may change
-    tensors in place: the second name would not see it.
+def _parts_from_a_changed_one(
+    forms: Mapping[Any, Form], objects: Mapping[int, Any], entry: Mapping[Any, Any]
+) -> bool:
+    """True if a name begins as a tensor that the loop changes in place under another name, and gets
+    tensors of its own in later turns: the first turn would not see the change.
     """
-    if not any(isinstance(i, _IN_PLACE) for i in visit.instructions(head.body)):
-        return False
-    held = [(key, value) for key, value in entry.items() if isinstance(value, Cell)]
     return any(
-        x is y for key, x in held if key in head.assigned for other, y in held if other != key
+        type(form) is not Form and isinstance(entry.get(key), Cell) and id(entry[key]) in objects
+        for key, form in forms.items()
     )
-
-
-_IN_PLACE = (ir.Augment, ir.Inplace, ir.SetItem, ir.Call)
 
 
 def _is_stale(value: Any) -> bool:

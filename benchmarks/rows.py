@@ -1,5 +1,6 @@
-"""A program of five operations on every row of a CSV, beside gawk, Miller, jq, DuckDB and PyTorch,
-and one of vectors, beside a batch of PyTorch's: processor time of whole processes.
+"""A program of five operations on every row of a CSV, beside awk, Miller, jq, DuckDB and PyTorch,
+with and without a kept column, from Parquet to Parquet beside DuckDB, by two jobs, and one of
+vectors beside a batch of PyTorch's: processor time of whole processes, wall time for jobs.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from benchmarks.peers import torch
 
 COUNT = 1_000_000
 FEW = 20_000  # for what takes long
+MANY = 10_000_000  # for jobs, and for the memory
 VECTORS, SIZE = 5_000, 100  # rows of vectors, and their elements
 
 TEXT = "sin(a) * b + a * b - 3.0"
@@ -53,14 +55,23 @@ for i, row in enumerate(rows):
     print(i, *row, sep=",")
 """
 VALUE = "sin({0}) * {1} + {0} * {1} - 3.0"
-AWK = f'NR > 1 {{printf "%.17g\\n", {VALUE.format("$1", "$2")}}}'
+AWK = f'NR > 1 {{printf "%.17g\\n", {VALUE.format("$2", "$3")}}}'
+DERIVATIVES = "cos({0}) * {1} + {1}", "sin({0}) + {0}"
+KEPT = ", ".join(text.format("$2", "$3") for text in (VALUE, *DERIVATIVES))
+AWK_KEPT = f'NR > 1 {{printf "%s,%.17g,%.17g,%.17g\\n", $1, {KEPT}}}'
 MILLER = f"$result = {VALUE.format('$a', '$b')}"
-JQ = '[inputs | split(",") | map(tonumber) | (.[0] | sin) * .[1] + .[0] * .[1] - 3.0] | .[]'
+JQ = '[inputs | split(",") | .[1:] | map(tonumber) | (.[0] | sin) * .[1] + .[0] * .[1] - 3.0] | .[]'
 DUCKDB = """
 import sys, duckdb
 duckdb.sql("SET threads = 1")
 rows = f"SELECT {sys.argv[2]} AS result FROM read_csv('{sys.argv[1]}')"
 duckdb.sql(f"COPY ({rows}) TO '/dev/null' (FORMAT csv)")
+"""
+PARQUET = """
+import sys, duckdb
+duckdb.sql("SET threads = 1")
+rows = f"SELECT id, {sys.argv[3]} FROM read_parquet('{sys.argv[1]}')"
+duckdb.sql(f"COPY ({rows}) TO '{sys.argv[2]}' (FORMAT parquet)")
 """
 BARE = """
 import importlib.util as util, sys
@@ -79,6 +90,16 @@ def main(repeats: int = 3) -> None:
         title = "rows of a CSV through 5 operations, seconds of processor time"
         base = "gradcli grad --rows"
         print(table(f"{COUNT:,} {title}", many, "seconds", 1.0, base))
+        kept = race(_kept(rows), repeats, of_children)
+        title = "rows of a CSV, value and two derivatives, seconds of processor time"
+        print(table(f"{COUNT:,} {title}", kept, "seconds", 1.0, base))
+        if find_spec("pyarrow") is not None:
+            stored = race(_stored(rows, Path(folder)), repeats, of_children)
+            title = "rows from Parquet to Parquet with a column of ids, seconds of processor time"
+            print(table(f"{COUNT:,} {title}", stored, "seconds", 1.0, "gradcli grad --keep id"))
+        shared = race(_shared(_written(Path(folder), MANY)), 1)
+        title = "rows of a CSV with a kept column, seconds of wall time"
+        print(table(f"{MANY:,} {title}", shared, "seconds", 1.0, "--jobs 1"))
         slow = race(_slow(few, Path(folder)), repeats, of_children)
         print(table(f"{FEW:,} {title}", slow, "seconds", 1.0, base))
         vectors = race(_vectors(Path(folder)), repeats, of_children)
@@ -92,8 +113,9 @@ def main(repeats: int = 3) -> None:
 
 def _written(folder: Path, count: int) -> str:
     rows = folder / f"{count}.csv"
-    lines = (f"{i * 0.001},{1 + i % 7}\n" for i in range(count))
-    rows.write_text("a,b\n" + "".join(lines), "utf-8")
+    with rows.open("w", encoding="utf-8") as file:
+        file.write("id,a,b\n")
+        file.writelines(f"s{i},{i * 0.001},{1 + i % 7}\n" for i in range(count))
     return str(rows)
 
 
@@ -117,6 +139,40 @@ def _fast(data: str) -> dict[str, Callable[[], object]]:
         sql = VALUE.format("a", "b")
         found["DuckDB, value only"] = [sys.executable, "-c", DUCKDB, data, sql]
     return {name: partial(done, command) for name, command in found.items()}
+
+
+def _kept(data: str) -> dict[str, Callable[[], object]]:
+    """With and without a kept column."""
+    grad = [sys.executable, "-m", "gradcli", "grad", "-e", TEXT, "--rows", data]
+    found = {
+        "gradcli grad --rows": grad,
+        "the same with --keep id": [*grad, "--keep", "id"],
+        "the same with --keep id, JSON": [*grad, "--keep", "id", "-f", "json"],
+    }
+    for awk in ("mawk", "gawk"):
+        if shutil.which(awk):
+            found[f"{awk}, the same columns"] = [awk, "-F,", AWK_KEPT, data]
+    return {name: partial(done, command) for name, command in found.items()}
+
+
+def _stored(data: str, folder: Path) -> dict[str, Callable[[], object]]:
+    """From a Parquet file to another."""
+    from pyarrow import csv, parquet
+
+    source, target = str(folder / "rows.parquet"), str(folder / "results.parquet")
+    parquet.write_table(csv.read_csv(data), source)
+    grad = [sys.executable, "-m", "gradcli", "grad", "-e", TEXT, "--rows", source]
+    found = {"gradcli grad --keep id": [*grad, "--keep", "id", "-o", target]}
+    if find_spec("duckdb"):
+        sql = ", ".join(text.format("a", "b") for text in (VALUE, *DERIVATIVES))
+        found["DuckDB"] = [sys.executable, "-c", PARQUET, source, target, sql]
+    return {name: partial(done, command) for name, command in found.items()}
+
+
+def _shared(data: str) -> dict[str, Callable[[], object]]:
+    """By one job and by two."""
+    grad = [sys.executable, "-m", "gradcli", "grad", "-e", TEXT, "--rows", data, "--keep", "id"]
+    return {f"--jobs {n}": partial(done, [*grad, "--jobs", str(n)]) for n in (1, 2)}
 
 
 def _slow(data: str, folder: Path) -> dict[str, Callable[[], object]]:

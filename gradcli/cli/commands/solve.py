@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradcli.cli.line.arguments import split_names
+from gradcli.cli.line.arguments import jobs, split_names
 from gradcli.cli.line.command import command
 from gradcli.cli.line.inputs import constant_of
 from gradcli.cli.line.options import LIMITS, MESSAGES, PROGRAM, ROWS, Line
@@ -66,7 +66,7 @@ def _solve(line: Line, inquiry: Inquiry, name: str, **asked: Any) -> None:
     """Ask for an answer, or one for each row."""
     if line.warm and inquiry.records is None:
         raise usage("`--warm` needs `--rows`")
-    if line.warm and line.jobs > 1:
+    if line.warm and jobs(line.jobs) > 1:
         raise usage("`--warm` does not go with `--jobs`", "each row begins at the last answer")
     inquiry.load()
     inquiry.answer(

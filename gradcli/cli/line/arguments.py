@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gradcli.cli.terminal.failures import usage
+from gradcli.machine import processors
+
+_MOST_JOBS = 256
 
 
 def split(arguments: Sequence[str]) -> tuple[str | None, dict[str, str]]:
@@ -29,6 +32,16 @@ def split_files(arguments: Sequence[str]) -> tuple[list[str], dict[str, str]]:
         else:
             files.append(argument)
     return files, texts
+
+
+def jobs(text: str) -> int:
+    """The number of jobs that an option gives; `auto` is that of the processors at hand."""
+    if text == "auto":
+        return processors()
+    if text.isascii() and text.isdigit() and 1 <= int(text[:9]) <= _MOST_JOBS:
+        return int(text)
+    help = "`auto` takes as many as there are processors"
+    raise usage(f"`--jobs {text}` is no number from 1 to {_MOST_JOBS}", help)
 
 
 def split_names(options: Sequence[str] | None, flag: str) -> list[str] | None:

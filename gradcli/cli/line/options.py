@@ -160,9 +160,10 @@ class Line:
         metavar="WHAT",
         help="A bad row: stop, skip, record; ignore is skip with status 0.",
     )
-    jobs: int = option(
-        default=1, min=1, max=256, metavar="N", help="Processes or threads for --rows (1)."
+    jobs: str = option(
+        default="1", metavar="N", help="Threads or processes for --rows (1); auto for all cores."
     )
+    flat: bool = flag("--flat", help="Kept columns beside the others in JSON, not in `kept`.")
     show: list[str] | None = option(
         metavar="NAME,..", help="Print these names; repeatable.", autocompletion=completed("names")
     )
@@ -363,6 +364,7 @@ _NOT_ASKED = {name: field.default for name, field in FIELDS.items()}
 PROGRAM = ("arguments", "expression", "values_file", "ignore_extra")
 ROWS = (
     *("rows", "columns", "keep", "renamed", "missing", "separator", "decimal", "on_error", "jobs"),
+    "flat",
 )
 RESULT = (*("form", "json", "raw", "output", "precision", "check_nan", "seed", "compile", "quiet"),)
 LIMITS = ("max_steps", "time_limit", "max_memory", "max_depth", "safe")

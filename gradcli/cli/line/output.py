@@ -72,10 +72,12 @@ class Target(Record):
             return
         if isinstance(content, str):
             content = content.encode("utf-8", "backslashreplace")
+        from gradcli.formats.files.compressed import Packer
         from gradcli.formats.texts.file import write_atomically
 
+        packer = Packer(self.path)
         with self._named():
-            write_atomically(self.path, content)
+            write_atomically(self.path, packer.add(content) + packer.end())
 
     @contextmanager
     def stream(self) -> Iterator[Callable[[str | bytes], None]]:
@@ -85,16 +87,19 @@ class Target(Record):
         if self.path is None:
             yield self._written
             return
+        from gradcli.formats.files.compressed import Packer
         from gradcli.formats.texts.file import replacing
 
+        packer = Packer(self.path)
         with self._named(), replacing(self.path) as file:
 
             def write(piece: str | bytes) -> None:
                 if isinstance(piece, str):
                     piece = piece.encode("utf-8", "backslashreplace")
-                file.write(piece)
+                file.write(packer.add(piece))
 
             yield write
+            file.write(packer.end())
 
     def _written(self, text: str | bytes) -> None:
         """Write to standard output."""
@@ -168,7 +173,9 @@ def _chosen(line: Line) -> Target:
     fault = name_fault(path)
     if fault is not None:
         raise unwritable(f"`{path}`", fault)
-    suffix = os.path.splitext(path)[1].lower()
+    from gradcli.formats.files.compressed import bare_name
+
+    suffix = os.path.splitext(bare_name(path))[1].lower()
     known = suffixes(line.forms)
     if not suffix and chosen in FORMS and FORMS[chosen].suffix in known:
         return Target(chosen, path, line.color)  # `-f` says what to write

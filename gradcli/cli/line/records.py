@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from gradcli.cli.line.arguments import split_names
+from gradcli.cli.line.arguments import jobs, split_names
 from gradcli.cli.line.options import Line
 from gradcli.cli.line.output import Target
 from gradcli.cli.terminal.failures import usage
@@ -31,15 +31,17 @@ class Batch(Record):
     Fields:
         rows, kept: The records, and their columns to keep.
         on_error: The treatment of a bad row: "stop", "skip", "record" or "ignore".
-        jobs, precision: The number of processes, and of significant digits for people.
+        jobs, precision: The number of jobs, and of significant digits for people.
+        flat: True if kept values stand beside the others in JSON.
     """
 
-    __slots__ = ("rows", "kept", "on_error", "jobs", "precision")
+    __slots__ = ("rows", "kept", "on_error", "jobs", "precision", "flat")
     rows: Rows
     kept: Kept | None
     on_error: str
     jobs: int
     precision: int
+    flat: bool
 
     def kept_of(self, row: Row, kind: str) -> list[Any] | dict[str, str]:
         """The kept columns of a row: its cells or values, or JSON by name."""
@@ -89,11 +91,13 @@ def batch(line: Line, files: Sequence[str]) -> Batch:
     if dialect.columns and found.form == "ndjson":
         raise usage("`--columns` names the columns of a CSV; JSON objects have names")
     kept = None
+    if line.flat and not line.keep:
+        raise usage("`--flat` needs `--keep`", "it puts kept values beside the others")
     if line.keep:
         from gradcli.formats.readers.kept import Kept
 
         kept = Kept(found, split_names(line.keep, "--keep") or [])
-    return Batch(found, kept, line.on_error, line.jobs, line.precision)
+    return Batch(found, kept, line.on_error, jobs(line.jobs), line.precision, line.flat)
 
 
 def _expanded(files: Sequence[str]) -> list[str]:
@@ -137,7 +141,10 @@ _SEPARATORS = {"tab": "\t", "\\t": "\t", "space": " "}
 
 def row_target(target: Target, asked: Batch) -> Target:
     """The target of rows, with their form decided; raises the errors of `row_form`."""
-    return Target(row_form(target, asked), target.path, target.color)
+    form = row_form(target, asked)
+    if asked.flat and form != "ndjson":
+        raise usage("`--flat` is for JSON lines", "`-f ndjson` writes them")
+    return Target(form, target.path, target.color)
 
 
 def row_form(target: Target, asked: Batch) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from gradcli.cli.line.arguments import split_names
+from gradcli.cli.line.arguments import jobs, split_names
 from gradcli.cli.line.inputs import constant, directions, load
 from gradcli.cli.line.options import FIELDS, ROWS, Line
 from gradcli.cli.line.output import Target, choose, decided, look
@@ -306,7 +306,7 @@ def limits_of(line: Line) -> Limits:
         found = chosen(given, os.environ, safe=line.safe)
     except ValueError as error:
         raise usage(str(error)) from None
-    shared = found.among(line.jobs)
+    shared = found.among(jobs(line.jobs))
     return shared if found.memory == DEFAULT.memory else shared.measured(free())
 
 

@@ -67,6 +67,7 @@ def many_rows(
     """
     same = {name: given.value for name, given in question.inputs.items()}
     count, layout, failed = _FIRST, None, None
+    flat = asked.kept.names if asked.kept and asked.flat else ()
     pace, shared = _Pace(), None
     while failed is None:
         if layout is not None and kind != "human":  # people see each row as it comes
@@ -92,7 +93,7 @@ def many_rows(
             yield from map(ask, together)
             continue
         names = frozenset(sample or ())
-        layout = layout or RowLayout(question, many, kind, names)
+        layout = layout or RowLayout(question, many, kind, names, flat)
         for found in _each(layout, many, names, asked, wanted, same, kind, together):
             yield ask(found) if isinstance(found, Row) else found
         count = min(2 * count, _MOST)

@@ -7,7 +7,16 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gradcli.cli.rows.query import Question
-from gradcli.cli.rows.row_writer import Answer, Kept, Said, Text, Together, json_line, json_lines
+from gradcli.cli.rows.row_writer import (
+    Answer,
+    Kept,
+    Said,
+    Text,
+    Together,
+    check_flat,
+    json_line,
+    json_lines,
+)
 from gradcli.formats.readers.block import Block, Row
 from gradcli.formats.texts.float_texts import repeated
 from gradcli.formats.texts.json_text import json_object
@@ -32,14 +41,19 @@ class RowLayout:
         many: Its compiled code.
         kind: The form, as for `RowWriter`.
         names: The inputs that rows give to this code.
+        flat: Kept columns that stand beside the fields of JSON.
     """
 
-    def __init__(self, question: Question, many: Many, kind: str, names: frozenset[str]) -> None:
-        self.many, self.names = many, names
+    def __init__(
+        self, question: Question, many: Many, kind: str, names: frozenset[str], flat: Sequence[str]
+    ) -> None:
+        self.many, self.names, self._flat = many, names, bool(flat)
         self._question, self._kind = question, kind
         # two answers that differ only in their numbers
         one, other = ([i + part for i in range(len(many.types))] for part in (0.25, 0.75))
-        self._columns = self._said(one).columns
+        said = self._said(one)
+        self._columns = said.columns
+        check_flat(flat, said.json)
         self._warnings = many.result(one).warnings
         both = zip(self._texts(one), self._texts(other), strict=True)
         self._places: list[Any] = [a if a == b else int(float(a)) for a, b in both]
@@ -57,7 +71,7 @@ class RowLayout:
         """The written answer with these numbers."""
         texts = self._filled(made) if self._is_sure else self._texts(made)
         if self._kind == "ndjson":
-            line = json_line(row.number, kept, "".join(texts))
+            line = json_line(row.number, kept, "".join(texts), flat=self._flat)
             return Text(row.number, row.line, 1, line, self._warnings)
         return Answer(
             *(row.number, row.line, kept, self._columns, texts, {}, self._warnings, True, (), 0)
@@ -79,7 +93,7 @@ class RowLayout:
         else:
             parts = self._written(made)
         if self._kind == "ndjson":
-            text = json_lines(range(first, first + count), own, parts)
+            text = json_lines(range(first, first + count), own, parts, flat=self._flat)
             return Text(first, line, count, text, self._warnings)
         cells = [repeated(part, count) if isinstance(part, str) else part for part in parts]
         return Together(first, line, count, [*own.values()], self._columns, cells, self._warnings)

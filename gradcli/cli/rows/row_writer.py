@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from gradcli.cli.terminal.failures import usage
@@ -138,6 +138,7 @@ class RowWriter:
         on_error: "stop", "skip", "record" or "ignore".
         kept: The names of the kept columns.
         precision: Significant digits for people.
+        flat: True if kept columns stand beside the fields of JSON.
     """
 
     def __init__(
@@ -147,11 +148,14 @@ class RowWriter:
         on_error: str,
         kept: Sequence[str],
         precision: int,
+        *,
+        flat: bool,
     ) -> None:
         self._write = write
         self._kind = kind
         self._layout = _layout(kind, precision)
         self._kept = list(kept)
+        self._flat = flat
         self._numbered = on_error != "stop"
         self._recorded = on_error == "record"
         self._columns: list[str] | None = None
@@ -212,7 +216,7 @@ class RowWriter:
         if answer.status and not self._recorded:
             return
         if self._kind == "ndjson":
-            self._write(_json_line(answer))
+            self._write(_json_line(answer, flat=self._flat))
         elif self._layout is None:
             self._write("".join(f"{text}\n" for text in answer.cells))
         elif answer.status and self._columns is None:
@@ -271,35 +275,52 @@ def _layout(kind: str, precision: int) -> Written | None:
     return LAYOUTS[kind]() if kind in LAYOUTS else None
 
 
-def json_line(number: int, kept: Kept, told: str) -> str:
-    """The JSON line of a row, with an object for its answer or its error."""
+def check_flat(kept: Iterable[str], fields: Container[str]) -> None:
+    """Refuse kept columns beside fields of the same name.
+
+    Raises:
+        UsageError: If there is one.
+    """
+    for name in kept:
+        if name == "row" or name in fields:
+            message = f"`{name}` is a kept column and a field of each result"
+            raise usage(message, "without `--flat` kept columns have an object of their own")
+
+
+def json_line(number: int, kept: Kept, told: str, *, flat: bool) -> str:
+    """The JSON line of a row, with an object for its answer or its error. `flat` puts the kept
+    columns beside the fields of the object.
+    """
     lead = {"row": str(number)}
     if isinstance(kept, dict) and kept:
-        lead["kept"] = json_object(kept)
+        lead |= kept if flat else {"kept": json_object(kept)}
     return f"{json_object(lead)[:-1]},{told[1:]}\n"
 
 
-def json_lines(numbers: range, kept: Mapping[str, Any], told: Sequence[Any]) -> str:
+def json_lines(numbers: range, kept: Mapping[str, Any], told: Sequence[Any], *, flat: bool) -> str:
     """The JSON lines of consecutive rows.
 
     Args:
         numbers: The numbers of the rows.
         kept: The kept columns by name, as columns of JSON texts.
         told: The object of an answer, in parts: columns, and texts that all rows share.
+        flat: True if the kept columns stand beside the fields of the object.
     """
     parts: list[Any] = ['{"row":', numbers]
-    sign = ',"kept":{'
+    sign = "," if flat else ',"kept":{'
     for name, column in kept.items():
         parts += [f"{sign}{quote(name)}:", column]
         sign = ","
     first, *rest = told
     opened = first[1:] if isinstance(first, str) else [text[1:] for text in first]
-    return together([*parts, "}," if kept else ",", opened, *rest, "\n"], len(numbers))
+    return together([*parts, "}," if kept and not flat else ",", opened, *rest, "\n"], len(numbers))
 
 
-def _json_line(answer: Answer) -> str:
+def _json_line(answer: Answer, *, flat: bool) -> str:
     told = {"error": diagnostic_json(answer.diagnostics[0])} if answer.status else answer.json
-    return json_line(answer.number, answer.kept, json_object(told))
+    if flat:
+        check_flat(answer.kept, told)
+    return json_line(answer.number, answer.kept, json_object(told), flat=flat)
 
 
 def _listed(columns: list[str]) -> str:

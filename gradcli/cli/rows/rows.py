@@ -105,7 +105,7 @@ def answer_rows(
         ExitStack() as processes,
     ):
         kept = asked.kept.names if asked.kept else ()
-        writer = RowWriter(write, kind, asked.on_error, kept, asked.precision)
+        writer = RowWriter(write, kind, asked.on_error, kept, asked.precision, flat=asked.flat)
         answers: Iterator[Answer | Together | Text]
         if beside:
             watch = None if table is None else Watch(table, question.options.limits, killed)

@@ -13,7 +13,7 @@ from typing import Any
 from gradcli.formats.readers.block import Block, Row
 from gradcli.formats.readers.float_columns import certain
 from gradcli.formats.readers.table import Record
-from gradcli.formats.texts.dialect import Dialect
+from gradcli.formats.texts.dialect import NOTHING, Dialect, inside
 
 _KEY = re.compile(rb'"\s*:')  # the end of a key: in a string the quote has a backslash before it
 _LONG = re.compile(rb"\d{20}")  # an int that orjson reads as a float, perhaps
@@ -49,21 +49,20 @@ class JsonBlock(Block):
 
     @property
     def inputs(self) -> frozenset[str]:
-        return frozenset(map(self._dialect.name, self._keys))
+        return frozenset(self._paths)
 
     def _read(self) -> dict[str, Any]:
         import numpy as np
 
-        key_of = {self._dialect.name(key): key for key in self._keys}
+        path_of = self._paths
         nothing = np.full(self.count, np.nan)
-        if len(key_of) < len(self._keys):  # two keys give one input
-            return dict.fromkeys(self._names, nothing)
         places = [k for k, found in enumerate(self._usual) if found is not None]
         found: dict[str, Any] = {}
         for name in self._names:
             found[name] = nothing
-            if name in key_of and places:
-                read = _numbers([x[key_of[name]] for x in self._usual if x is not None])
+            if name in path_of and places:
+                values = [inside(x, path_of[name]) for x in self._usual if x is not None]
+                read = _numbers(values)
                 found[name] = np.full((self.count, *read.shape[1:]), np.nan)
                 found[name][places] = read
         return found
@@ -98,6 +97,16 @@ class JsonBlock(Block):
         keys = {*self._keys}
         return [x if x is not None and x.keys() == keys else None for x in self._objects]
 
+    @property
+    def _paths(self) -> dict[str, str]:
+        """The key, or the keys with dots between them, of each input; none if two give one."""
+        named = {self._dialect.name(key): key for key in self._keys}
+        if len(named) < len(self._keys):
+            return {}
+        first = next(filter(None, self._usual), {})
+        deep = {n: c for c, n in self._dialect.renamed.items() if "." in c and c not in named}
+        return named | {n: c for n, c in deep.items() if inside(first, c) is not NOTHING}
+
     def texts(self, title: str) -> Any:
         values = self._values(title)
         return None if values is None else [*map(text_of, values)]
@@ -110,9 +119,10 @@ class JsonBlock(Block):
         """The values of a key, with None for rows that need a reading of their own; None if the
         objects do not have it.
         """
-        if title not in self._keys:
+        found = [NOTHING if x is None else inside(x, title) for x in self._usual]
+        if title not in self._keys and all(x is NOTHING for x in found):
             return None
-        return [None if x is None else x[title] for x in self._usual]
+        return [None if x is NOTHING else x for x in found]
 
     def row(self, place: int) -> Row:
         text = self._lines[place].decode("utf-8", "surrogateescape")

@@ -9,6 +9,7 @@ from gradcli.errors import Diagnostic, InputError, nearest
 from gradcli.formats.readers.block import Block, Row
 from gradcli.formats.readers.json_block import json_text, text_of
 from gradcli.formats.readers.rows import Rows, written_object
+from gradcli.formats.texts.dialect import NOTHING, inside
 from gradcli.formats.texts.json_text import json_cell
 
 FILE = "FILE"
@@ -82,4 +83,9 @@ class Kept:
 
     def _of_object(self, row: Row) -> list[Any]:
         found = written_object(row.record.text)
-        return [found.get(n, row.record.name if n == FILE else None) for n in self.names]
+        other = {FILE: row.record.name}
+        values = [inside(found, name) for name in self.names]
+        return [
+            other.get(name) if value is NOTHING else value
+            for name, value in zip(self.names, values, strict=True)
+        ]

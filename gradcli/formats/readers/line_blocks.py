@@ -5,6 +5,8 @@ from __future__ import annotations
 from io import BytesIO, TextIOWrapper
 from typing import IO
 
+from gradcli.formats.readers.json_array import ArrayLines
+
 _BLOCK = 2**20  # bytes that are read at once
 _BOM = b"\xef\xbb\xbf"
 
@@ -24,7 +26,7 @@ class LineBlocks:
         TooLong: From the reading methods, if a line is longer.
     """
 
-    def __init__(self, stream: IO[bytes], longest: int) -> None:
+    def __init__(self, stream: IO[bytes] | ArrayLines, longest: int) -> None:
         self._stream = stream
         self._longest = longest
         self._ahead = b""  # the beginning of an incomplete line
@@ -84,7 +86,7 @@ class LineBlocks:
         """
         pieces, size = [self._ahead], len(self._ahead)
         self._ahead = b""
-        while piece := self._stream.read1(_BLOCK):  # type: ignore[attr-defined]  # of all here
+        while piece := self._stream.read1(_BLOCK):  # type: ignore[union-attr]  # of all here
             end = piece.rfind(b"\n") + 1 or piece.rfind(b"\r", 0, -1) + 1
             pieces.append(piece[:end] if end else piece)
             if end:

@@ -11,6 +11,7 @@ from typing import IO, Any
 from gradcli.errors import InputError
 from gradcli.formats.files.compressed import Opened, open_bytes
 from gradcli.formats.readers.block import Block, LineBlock, Row
+from gradcli.formats.readers.json_array import ArrayLines
 from gradcli.formats.readers.json_block import JsonBlock
 from gradcli.formats.readers.json_values import json_value, printed_values
 from gradcli.formats.readers.line_blocks import LineBlocks
@@ -58,7 +59,9 @@ class Rows:
         self._stream, self._size = opened.stream, opened.size
         self._dialect = dialect
         columns = dialect.columns
-        self._blocks = LineBlocks(opened.stream, LONGEST)
+        is_table = os.path.splitext(opened.name)[1].lower() in (".csv", ".tsv")
+        stream = opened.stream if is_table else ArrayLines(opened.stream)
+        self._blocks = LineBlocks(stream, LONGEST)
         self._lines = Lines(name, self._blocks, opened.failures)
         self.count = 0
         self._first = self._lines.filled()
@@ -99,7 +102,7 @@ class Rows:
         """Refuse JSON that is not one object a line."""
         file = "" if self.name.startswith("<") else f" {self.name}"
         if first.startswith("["):
-            help = f"`jq -c '.[]'{file}` writes an array's objects so"
+            help = "an array of objects is read, too"
         elif first == "{":
             help = f"`jq -c .{file}` writes an object so"
         else:
@@ -110,7 +113,7 @@ class Rows:
         """The keys of the first object; none if it is broken."""
         try:
             found = {} if self._first is None else _object(self._json(self._first))
-            return tuple(map(self._dialect.name, found))
+            return tuple(self._dialect.given(found))
         except InputError:
             return ()  # reported like any bad row
 
@@ -214,8 +217,7 @@ class Wanted:
         """
         record, header = row.record, row.header
         if header is None:
-            found = {row.dialect.name(key): v for key, v in _object(record).items()}
-            return self._of_object(found, record, row.dialect)
+            return self._of_object(row.dialect.given(_object(record)), record, row.dialect)
         record.check()
         header.fits(record)
         if header.is_recorded and record.cells[-1]:
@@ -253,7 +255,7 @@ class Wanted:
         if header is None:
             if not _QUOTED.search(record.text):
                 return []
-            found = {row.dialect.name(key): v for key, v in _object(record).items()}
+            found = row.dialect.given(_object(record))
             return [n for n, v in found.items() if n in self.names and _unquoted(v) is not v]
         delimiter = header.delimiter
         return [

@@ -3,8 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from gradcli.record import Record
+
+NOTHING: Any = object()
+"""In place of a value that is not there."""
+
+
+def inside(found: Mapping[str, Any], path: str) -> Any:
+    """The value of a key of an object, or of an object in it whose keys have dots between them; or
+    `NOTHING`.
+    """
+    if path in found or "." not in path:
+        return found.get(path, NOTHING)
+    value: Any = found
+    for key in path.split("."):
+        if not isinstance(value, dict) or key not in value:
+            return NOTHING
+        value = value[key]
+    return value
 
 
 class Dialect(Record):
@@ -33,6 +51,18 @@ class Dialect(Record):
     def name(self, column: str) -> str:
         """The input that a column or key gives."""
         return self.renamed.get(column, column)
+
+    def given(self, found: Mapping[str, Any]) -> dict[str, Any]:
+        """The values of an object by the inputs that they give. A renamed `d.T` is a key, else the
+        key `T` of the object below `d`.
+        """
+        given = {self.name(key): value for key, value in found.items()}
+        for column, name in self.renamed.items():
+            if "." in column and column not in found:
+                value = inside(found, column)
+                if value is not NOTHING:
+                    given[name] = value
+        return given
 
 
 USUAL = Dialect(None, {}, frozenset(), None, ".")

@@ -67,7 +67,7 @@ def test_an_option_not_taken_is_not_asked_for():
     made = command("wrt", "form", view="operations")(seen_by(seen)).build()
     made.main(["--wrt", "a", "-f", "json"], standalone_mode=False)
     (line,) = seen
-    assert (line.wrt, line.form, line.of, line.jobs) == (["a"], "json", None, 1)
+    assert (line.wrt, line.form, line.of, line.jobs) == (["a"], "json", None, "1")
     form = next(p for p in made.params if p.name == "form")
     assert tuple(form.type.choices) == ("auto", "human", "plain", "json")
     assert form.help == "auto, human, plain or json."
@@ -75,7 +75,6 @@ def test_an_option_not_taken_is_not_asked_for():
 
 NUMBERS = {  # what an option is without a value, the least that it takes and the most
     "monte_carlo": (None, 100, None),
-    "jobs": (1, 1, 256),
     "nodes": (500, 1, None),
     "depth": (None, 0, None),
     "starts": (1, 1, 1_000_000),
@@ -155,7 +154,7 @@ def test_a_new_form_is_a_row_of_the_table(monkeypatch):
     with pytest.raises(UsageError, match="does not go with a file"):
         choose(Line(whole=None, forms=mine, output="a.txt", form="words"))
     with pytest.raises(UsageError, match="does not go with `--rows`"):
-        row_form(Target("words", None, "never"), Batch(None, None, "stop", 1, 6))
+        row_form(Target("words", None, "never"), Batch(None, None, "stop", 1, 6, False))
 
 
 def test_every_form_has_a_suffix_or_is_named():

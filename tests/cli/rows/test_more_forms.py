@@ -1,0 +1,150 @@
+"""Rows of arrays of objects and of compressed files, values of inner objects, and `--jobs auto`."""
+
+import gzip
+import json
+import random
+from io import BytesIO
+
+import pytest
+
+from gradcli.formats.readers import json_array
+from gradcli.formats.readers.json_array import ArrayLines
+
+SQUARE = ["grad", "-e", "x ** 2"]
+OBJECTS = [
+    {"x": 1, "id": "a"},
+    {"x": 2.5, "id": 'b"]},{'},
+    {"x": 3, "id": "c\\", "more": [1, {"y": []}]},
+]
+ARRAYS = {
+    "compact": json.dumps(OBJECTS, separators=(",", ":")),
+    "a line each": "[\n" + ",\n".join(map(json.dumps, OBJECTS)) + "\n]\n",
+    "indented": "\ufeff\r\n" + json.dumps(OBJECTS, indent=2).replace("\n", "\r\n"),
+}
+
+
+@pytest.mark.parametrize("name", ARRAYS)
+@pytest.mark.parametrize("size", [1, 2, 7, 2**20])
+def test_an_array_of_objects_is_read_as_lines(cli, monkeypatch, name, size):
+    monkeypatch.setattr(json_array, "_BLOCK", size)
+    lines = "".join(f"{json.dumps(found)}\n" for found in OBJECTS)
+    asked = [*SQUARE, "--rows", "-", "--keep", "id"]
+    assert cli(*asked, stdin=ARRAYS[name]) == cli(*asked, stdin=lines)
+
+
+WRONG = {
+    "no comma": ('[{"x": 1} {"x": 2}]', 1),
+    "another thing": ('[{"x": 1}, 3, {"x": 2}]', 1),
+    "a comma too many": ('[{"x": 1},]', 1),
+    "cut short": ('[{"x": 1}, {"x": 2', 1),
+    "no end": ('[{"x": 1}', 1),
+    "more behind": ('[{"x": 1}] x', 1),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_broken_array_is_a_bad_row(cli, name):
+    text, first = WRONG[name]
+    status, out, err = cli(*SQUARE, "--rows", "-", stdin=text)
+    assert (status, out.count("\n")) == (4, first)
+    assert "error[bad-input]" in err
+
+
+def test_no_objects_are_no_rows(cli):
+    assert cli(*SQUARE, "--rows", "-", stdin="[ ]\n") == (0, "", "")
+
+
+def test_other_bytes_come_as_they_are():
+    for data in (b"", b"x,y\n1,2\n", b"[1, 2]", b" \n"):
+        stream, pieces = ArrayLines(BytesIO(data)), []
+        while piece := stream.read1(3):
+            pieces.append(piece)
+        assert b"".join(pieces) == data
+
+
+NESTED = [{"id": k, "d": {"T": k / 4, "n": {"s": f"s{k}"}}} for k in range(40)]
+
+
+@pytest.mark.parametrize("compiled", ["always", "never"])
+@pytest.mark.parametrize("form", ["csv", "json"])
+def test_values_of_inner_objects(cli, compiled, form):
+    flat = [{"id": o["id"], "T": o["d"]["T"], "d.n.s": o["d"]["n"]["s"]} for o in NESTED]
+    asked = ["run", "-e", "input T: float", "-e", "T ** 2", "--rows", "-", "-f", form]
+    asked += ["--keep", "id,d.n.s", "--compile", compiled]
+    inner, outer = ("\n".join(map(json.dumps, some)) for some in (NESTED, flat))
+    expected = cli(*asked, stdin=outer)
+    assert expected[0] == 0
+    assert cli(*asked, "--map", "T=d.T", stdin=inner) == expected
+    missing = inner + '\n{"id": 1, "d": 3}\n'
+    status, out, err = cli(*asked, "--map", "T=d.T", stdin=missing)
+    assert (status, out) == (4, expected[1])
+    assert "no key of this row is an input" in err
+
+
+@pytest.mark.parametrize("compiled", ["always", "never"])
+def test_kept_values_beside_the_others(cli, compiled):
+    text = "id,x\n" + "".join(f"{k},{k}.5\n" for k in range(30)) + "z,oops\n"
+    asked = ["run", "-e", "x * 2", "--rows", "-", "-f", "json", "--keep", "id"]
+    asked += ["--compile", compiled, "--on-error", "record"]
+    flat = cli(*asked, "--flat", stdin=text)
+    nested = cli(*asked, stdin=text)
+    assert flat[0] == nested[0] == 4
+    for mine, theirs in zip(flat[1].splitlines(), nested[1].splitlines(), strict=True):
+        found = json.loads(theirs)
+        assert json.loads(mine) == {**found.pop("kept"), **found}
+        assert [*json.loads(mine)][:2] == ["row", "id"]
+    for name in ("row", "result", "schema"):
+        told = cli(*asked[:-5], name, *asked[-4:], "--flat", stdin=f"{name},x\n" + "1,2\n" * 30)
+        assert told[0] == 2
+        assert f"`{name}` is a kept column and a field of each result" in told[2]
+
+
+@pytest.mark.parametrize("suffix", ["gz", "bz2", "xz", "zst"])
+def test_files_are_compressed_and_decompressed(cli, tmp_path, monkeypatch, suffix):
+    if suffix == "zst":
+        pytest.importorskip("pyarrow")
+    monkeypatch.chdir(tmp_path)
+    draw = random.Random(1)
+    text = "id,x\n" + "".join(f"{draw.random()},{k}.5\n" for k in range(4000))
+    asked = [*SQUARE, "--keep", "id", "--rows"]
+    expected = cli(*asked, "-", stdin=text)[1]
+    name = f"rows.csv.{suffix}"
+    assert cli("run", "-e", "x", "--rows", "-", "--keep", "id", "-o", name, stdin=text)[0] == 0
+    assert cli(*asked, name)[1] == expected
+    assert cli("run", "-e", "[1, 2]", "-o", f"one.json.{suffix}") == (0, "", "")
+    if suffix == "gz":
+        with gzip.open("one.json.gz") as file:
+            assert json.loads(file.read())["result"] == [1, 2]
+    (tmp_path / f"broken.csv.{suffix}").write_bytes(b"abc")
+    status, out, err = cli(*asked, f"broken.csv.{suffix}")
+    assert (status, out, "error[unreadable-file]" in err) == (4, "", True)
+
+
+def test_a_suffix_of_a_compression_alone_says_nothing(cli, tmp_path):
+    status, _, err = cli("run", "-e", "1", "-o", str(tmp_path / "x.gz"))
+    assert (status, "its suffix is missing" in err) == (2, True)
+
+
+@pytest.mark.parametrize("jobs", ["0", "257", "-1", "2.5", "all", "", "9" * 5000])
+def test_jobs_are_a_number_or_auto(cli, jobs):
+    status, out, err = cli(*SQUARE, "--rows", "-", f"--jobs={jobs}", stdin="x\n1\n")
+    assert (status, out) == (2, "")
+    assert "is no number from 1 to 256" in err
+    assert cli(*SQUARE, "--rows", "-", "--jobs", "auto", stdin="x\n3\n")[1].endswith("9.0,6.0\n")
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--flat"], "`--flat` needs `--keep`"),
+        (["--flat", "--keep", "x", "-f", "csv"], "`--flat` is for JSON lines"),
+    ],
+)
+def test_flat_has_a_meaning_for_kept_columns_of_json(cli, options, says):
+    status, out, err = cli(*SQUARE, "--rows", "-", *options, stdin='{"x": 1}\n')
+    assert (status, out, says in err) == (2, "", True)
+
+
+def test_flat_needs_rows(cli):
+    status, _, err = cli("run", "-e", "1", "--flat")
+    assert (status, "`--flat` needs `--rows`" in err) == (2, True)

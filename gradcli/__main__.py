@@ -39,10 +39,11 @@ def main() -> None:
     signals = None
     try:
         from gradcli.cli.terminal.signals import Signals
-        from gradcli.cpython import is_importing, make_room
+        from gradcli.cpython import is_importing, leave_out, make_room
 
         signals = Signals(is_importing)
         make_room()
+        leave_out("pandas")  # pyarrow would import it, which takes a third of a second
         arguments = sys.argv[1:]
         status = _run(arguments, _watched(arguments))
     except KeyboardInterrupt:

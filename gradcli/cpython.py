@@ -93,6 +93,25 @@ class Uncollected:
             gc.enable()
 
 
+def leave_out(name: str) -> None:
+    """Have a package count as not installed in this process, for libraries that import it if it is
+    there although nothing of it is used.
+    """
+    sys.meta_path.insert(0, _LeftOut(name))
+
+
+class _LeftOut:
+    """A finder that says of one package that it is not installed."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> None:
+        """Refuse the package, and leave all others to the next finder."""
+        if name == self._name:
+            raise ModuleNotFoundError(f"no module named {name!r} is wanted", name=name)
+
+
 def is_importing(frame: FrameType | None) -> bool:
     """True if the frame imports a module, by a statement, a call or C code.
 

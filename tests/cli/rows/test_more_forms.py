@@ -2,7 +2,10 @@
 
 import gzip
 import json
+import os
 import random
+import subprocess
+import sys
 from io import BytesIO
 
 import pytest
@@ -148,3 +151,20 @@ def test_flat_has_a_meaning_for_kept_columns_of_json(cli, options, says):
 def test_flat_needs_rows(cli):
     status, _, err = cli("run", "-e", "1", "--flat")
     assert (status, "`--flat` needs `--rows`" in err) == (2, True)
+
+
+def test_rows_do_not_import_what_they_do_not_use(tmp_path):
+    """pyarrow imports pandas for every conversion if it is installed."""
+    pytest.importorskip("pyarrow")
+    (tmp_path / "pandas.py").write_text("raise SystemExit('imported')")
+    (tmp_path / "rows.csv").write_text("x,id\n" + "1.5,a\n" * 300)
+    asked = [sys.executable, "-m", "gradcli", "run", "x * 2", "--rows", "rows.csv", "--keep", "id"]
+    found = subprocess.run(
+        [*asked, "--compile", "always", "-o", "out.parquet"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (found.returncode, found.stderr) == (0, "")

@@ -115,7 +115,7 @@ def objects(draw, odd):
         if draw.random() < odd:
             found["w"] = 2.0
         line = dumps(found, ensure_ascii=draw.random() < 0.5)
-        if draw.random() < odd / 2:
+        if lines and draw.random() < odd / 2:
             line = draw.choice([line[:-1], line[:-1] + ', "a": 3}', line + " ", "[1]"])
         lines.append(line)
     return lines

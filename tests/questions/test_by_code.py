@@ -14,6 +14,7 @@ from gradcli.errors import GradError
 from gradcli.program import Limits, Options, load
 from gradcli.questions.coded import compiled, directions, perturbed
 from gradcli.questions.coded.compiled import Compiled
+from gradcli.record import Record
 
 RULE = """class Cube(Function):
     def forward(ctx, x):
@@ -135,12 +136,25 @@ def asked(case, question):
 
 
 def told(program, method, given, more, when):
-    """An answer as text, or its error."""
+    """An answer to the last bit, or its error as text."""
     try:
         options = Options(compile=when, grad_fn=False)
-        return repr(getattr(program, method)(given, options=options, **more))
+        return exact(getattr(program, method)(given, options=options, **more))
     except GradError as error:
         return str(error)
+
+
+def exact(value):
+    """A value in a form that tells its kind and all its bits."""
+    if isinstance(value, np.ndarray):
+        return value.dtype.name, value.shape, value.tobytes()
+    if isinstance(value, Record):
+        return type(value).__name__, [exact(getattr(value, name)) for name in value._fields]
+    if isinstance(value, (list, tuple)):
+        return type(value).__name__, [exact(part) for part in value]
+    if isinstance(value, dict):
+        return [(name, exact(part)) for name, part in value.items()]
+    return repr(value)
 
 
 @pytest.fixture(autouse=True)
@@ -178,12 +192,12 @@ def test_code_answers_one_by_one_and_many_together(name, question, found):
     options = Options(compile="always", grad_fn=False)
     many = program.many(method, case.inputs, options=options, **more)
     numbers = many.numbers(rows)
-    assert [repr(many.result(x)) for x in numbers] == [run, *others]
+    assert [exact(many.result(x)) for x in numbers] == [run, *others]
     assert {tuple(map(type, x)) for x in numbers} == {tuple(many.types)}
     columns = {n: np.array([row[n] for row in rows], float) for n in case.inputs}
     made, alone = many.arrays(columns)
     assert alone == []
-    assert [repr(many.result([c[k].item() for c in made])) for k in range(3)] == [run, *others]
+    assert [exact(many.result([c[k].item() for c in made])) for k in range(3)] == [run, *others]
 
 
 AB, A = {"tangents": {"a": 1.0, "b": 2.0}}, {"tangents": {"a": 1.0}}

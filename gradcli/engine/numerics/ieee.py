@@ -180,9 +180,11 @@ def power(x: Num, y: Num) -> Num:
 def left_shift(x: Num, n: Num) -> Num:
     if n < 0:
         raise negative_shift()
-    if n > 63 and x:
+    if x == 0:
+        return 0
+    if n > 63:
         raise overflow()
-    return whole(int(x) * 2 ** (n if n < 63 else 63)) if x else 0
+    return whole(int(x) * 2**n)
 
 
 def right_shift(x: Num, n: Num) -> Num:

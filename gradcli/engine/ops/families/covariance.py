@@ -73,7 +73,6 @@ cov: Op = composite(
     _cov,
     args=("input", "fweights=None", "aweights=None"),
     params={"correction": 1},
-    order=("input", "correction", "fweights", "aweights"),
     doc="The covariances of the rows of a matrix, whose columns are observations, with weights of "
     "these: `fweights` say how often each was seen. The sum is divided by the count less "
     "`correction`.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from gradcli.errors import Diagnostic
@@ -482,6 +482,36 @@ class Coo(Result):
         return sparse.coo_array((self.data, (self.row, self.col)), shape=self.shape)
 
 
+def _beside(blocks: Iterable[Coo]) -> Coo:
+    """Blocks side by side, row by row."""
+    import numpy as np
+
+    rows, columns, data, width, height = [], [], [], 0, 0
+    for block in blocks:
+        height = block.shape[0]
+        rows.append(block.row)
+        columns.append(block.col + width)
+        data.append(block.data)
+        width += block.shape[1]
+    row, col = np.concatenate(rows), np.concatenate(columns)
+    order = np.lexsort((col, row))
+    return Coo((height, width), row[order], col[order], np.concatenate(data)[order])
+
+
+def _below(blocks: Iterable[Coo]) -> Coo:
+    """Blocks one below the other."""
+    import numpy as np
+
+    rows, columns, data, width, height = [], [], [], 0, 0
+    for block in blocks:
+        width = block.shape[1]
+        rows.append(block.row + height)
+        columns.append(block.col)
+        data.append(block.data)
+        height += block.shape[0]
+    return Coo((height, width), *map(np.concatenate, (rows, columns, data)))
+
+
 class SparseJacobianResult(Derivative):
     """Value of the output and the entries of its Jacobian by each name.
 
@@ -497,6 +527,10 @@ class SparseJacobianResult(Derivative):
     mode: str
     products: int
     dense: tuple[str, ...]
+
+    def matrix(self) -> Coo:
+        """One matrix, with the columns of all names side by side."""
+        return _beside(self.jacobian.values())
 
 
 class HessianResult(Derivative):
@@ -525,6 +559,10 @@ class SparseHessianResult(Derivative):
     mode: str
     products: int
     dense: tuple[str, ...]
+
+    def matrix(self) -> Coo:
+        """One matrix, with the rows and columns of all names one behind the other."""
+        return _below(_beside(row.values()) for row in self.hessian.values())
 
 
 class HvpResult(Derivative):

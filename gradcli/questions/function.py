@@ -101,12 +101,12 @@ class Function:
             InputError: If the arguments do not fit.
             GradError: As of `Program.grad`, at the first point at which the program fails.
         """
-        points = _point(x)
+        points = point_of(x)
         if not inputs and points.ndim < 2:
             return self._alone(points)
         if points.ndim == 0:
             points = points.reshape(1)
-        data = {name: _numbers(name, value) for name, value in inputs.items()}
+        data = {name: data_of(name, value) for name, value in inputs.items()}
         if points.ndim > _MOST_AXES:
             raise InputError(Diagnostic("shape-mismatch", self.wanted({}, points.shape)))
         if points.ndim == 1 and all(v.ndim == self._shapes.ndim(n) for n, v in data.items()):
@@ -124,7 +124,7 @@ class Function:
             InputError: If a name is no input or an input has no value, or has another shape.
             ProgramError: If there can be no code for such data.
         """
-        return Bound(self, {name: _numbers(name, value).copy("C") for name, value in data.items()})
+        return Bound(self, {name: data_of(name, value).copy("C") for name, value in data.items()})
 
     def value(self, x: Any, /, **inputs: Any) -> Any:
         """The value alone; no derivative is computed. Arguments as of a call."""
@@ -311,7 +311,7 @@ class Bound:
             InputError: If the point has not as many numbers as the names have elements.
             GradError: As of `Program.grad`.
         """
-        x = _point(x)
+        x = point_of(x)
         if x.shape != self._shape:
             x = self._fitted(x)
         found = None if self._at is None else self._at(x)
@@ -374,7 +374,7 @@ def _again(program: Any, names: Sequence[str], of: str | None, order: int) -> Fu
     return made
 
 
-def _point(x: Any) -> Data:
+def point_of(x: Any) -> Data:
     """A point, or several, as an array of floats.
 
     Raises:
@@ -387,7 +387,7 @@ def _point(x: Any) -> Data:
         raise InputError(Diagnostic("bad-input", message)) from None
 
 
-def _numbers(name: str, value: Any) -> Data:
+def data_of(name: str, value: Any) -> Data:
     """The value of an input as an array.
 
     Raises:

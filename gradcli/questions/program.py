@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from gradcli.engine.run.execution.inputs import Given, check_names
 from gradcli.errors import Diagnostic, GradError, ProgramError, UsageError
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from gradcli.questions.fitting.asked import Asked as FitAsked
     from gradcli.questions.fitting.asked import Table
     from gradcli.questions.function import Function
+    from gradcli.questions.sparse_function import SparseFunction
     from gradcli.questions.uncertainty.joint import Covariance
     from gradcli.views import (
         FitComparison,
@@ -773,9 +774,34 @@ class Program:
             return checked(self, asked, _listed(of) or [], order, file, by)
         return export(self._loaded, asked, _listed(of) or [], order, file, by)
 
+    @overload
     def compile(
-        self, wrt: str | Sequence[str] | None = None, *, of: str | None = None, order: int = 1
-    ) -> Function:
+        self,
+        wrt: str | Sequence[str] | None = None,
+        *,
+        of: str | None = None,
+        order: int = 1,
+        sparse: Literal[False] = False,
+    ) -> Function: ...
+
+    @overload
+    def compile(
+        self,
+        wrt: str | Sequence[str] | None = None,
+        *,
+        of: str | None = None,
+        order: int = 1,
+        sparse: Literal[True],
+    ) -> SparseFunction: ...
+
+    def compile(
+        self,
+        wrt: str | Sequence[str] | None = None,
+        *,
+        of: str | None = None,
+        order: int = 1,
+        sparse: bool = False,
+    ) -> Function | SparseFunction:
         """The program as a function of arrays that gives value and derivatives, by code that is
         made once for each set of sizes.
 
@@ -784,10 +810,15 @@ class Program:
             of: Top-level name to differentiate; None: the program's result, a float or a list of
                 them.
             order: 1 for the first derivative, 2 for the second as well, 0 for the value alone.
+            sparse: True for the Jacobian, or with `order=2` the Hessian, as a sparse matrix.
 
         Raises:
             ProgramError: If it cannot be made into code; the message says why.
         """
+        if sparse:
+            from gradcli.questions.sparse_function import SparseFunction
+
+            return SparseFunction(self, self._loaded, wrt, of, order)
         from gradcli.questions.function import Function
 
         return Function(self, self._loaded, wrt, of, order)

@@ -38,15 +38,8 @@ class SparseParts(ValueParts):
         """The arrays of `scipy.sparse.save_npz` for one matrix, whose columns are the elements of
         all inputs, one behind the other.
         """
-        import numpy as np
-
-        result = self.result
-        if isinstance(result, SparseHessianResult):
-            whole = _below([_beside([*row.values()]) for row in result.hessian.values()])
-        else:
-            whole = _beside([*result.jacobian.values()])
-        order = np.lexsort((whole.col, whole.row))
-        entries = {name: getattr(whole, name)[order] for name in _ENTRY}
+        whole = self.result.matrix()
+        entries = {name: getattr(whole, name) for name in _ENTRY}
         return {**entries, "shape": whole.shape, "format": b"coo", "_is_array": True}
 
     def lines(self) -> str:
@@ -90,21 +83,3 @@ def _json(value: Any) -> str:
     if isinstance(value, dict):
         return json_object({name: _json(part) for name, part in value.items()})
     return literal(value, json=True)
-
-
-def _beside(blocks: Sequence[Coo]) -> Coo:
-    """Blocks side by side."""
-    import numpy as np
-
-    ends = np.cumsum([block.shape[1] for block in blocks])
-    pairs = zip(blocks, ends, strict=True)
-    columns = [block.col + end - block.shape[1] for block, end in pairs]
-    rows, data = [block.row for block in blocks], [block.data for block in blocks]
-    shape = (blocks[0].shape[0], int(ends[-1]))
-    return Coo(shape, *map(np.concatenate, (rows, columns, data)))
-
-
-def _below(blocks: Sequence[Coo]) -> Coo:
-    """Blocks one below the other."""
-    turned = _beside([Coo(block.shape[::-1], block.col, block.row, block.data) for block in blocks])
-    return Coo(turned.shape[::-1], turned.col, turned.row, turned.data)

@@ -42,7 +42,7 @@ class Pointwise:
                 places[name] = [(k + element, 0) for element in range(count)]
                 k += count
         self._point = [place for name in names for place in places[name]]
-        numbers, self._results = _numbered(code)
+        numbers, self._results = numbered(code)
         result = code.result(numbers)
         self.modes = {"mode": result.mode} if hasattr(result, "mode") else {}
         found = parts(result, names)
@@ -143,7 +143,7 @@ def _joined(by_name: Mapping[str, Any], names: Sequence[str], head: tuple[int, .
     return np.concatenate([x.reshape(*head, x.size // max(size, 1)) for x in several], -1)
 
 
-def _numbered(code: Compiled) -> tuple[list[Any], list[tuple[int, int]]]:
+def numbered(code: Compiled) -> tuple[list[Any], list[tuple[int, int]]]:
     """Results that are numbers of their elements, and the elements by these numbers."""
     numbers: list[Any] = []
     places: list[tuple[int, int]] = []

@@ -45,3 +45,10 @@ def jax() -> Any:
     module = importlib.import_module("jax")
     module.config.update("jax_enable_x64", True)
     return module
+
+
+def casadi() -> Any:
+    """CasADi, or None if it is not installed."""
+    if importlib.util.find_spec("casadi") is None:
+        return None
+    return importlib.import_module("casadi")

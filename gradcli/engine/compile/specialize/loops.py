@@ -256,7 +256,7 @@ class Loops:
                     return self._peeled(head, peeled, change.reason)
                 raise trace.refused(change.reason) from None
             if found == forms and found_objects == objects:
-                if _parts_from_a_changed_one(forms, objects, entry):
+                if _parts_from_a_changed_one(forms, turn.changed, entry):
                     frame.slots = outside
                     if peeled < _PEELED:
                         return self._peeled(head, peeled, _TWICE)
@@ -323,14 +323,19 @@ class Loops:
 _TWICE = "a tensor that a loop changes in place has two names"
 
 
+def _value(x: Any) -> Any:
+    """The value of a number or array, known or not."""
+    return x.value if isinstance(x, Symbol) else x
+
+
 def _parts_from_a_changed_one(
-    forms: Mapping[Any, Form], objects: Mapping[int, Any], entry: Mapping[Any, Any]
+    forms: Mapping[Any, Form], changed: Collection[int], entry: Mapping[Any, Any]
 ) -> bool:
     """True if a name begins as a tensor that the loop changes in place under another name, and gets
     tensors of its own in later turns: the first turn would not see the change.
     """
     return any(
-        type(form) is not Form and isinstance(entry.get(key), Cell) and id(entry[key]) in objects
+        type(form) is not Form and isinstance(entry.get(key), Cell) and id(entry[key]) in changed
         for key, form in forms.items()
     )
 
@@ -606,6 +611,15 @@ class _Turn:
             if found is not before or key in self.objects:
                 objects[key] = (value, found)
         return forms, objects
+
+    @property
+    def changed(self) -> set[int]:
+        """The identities of the older tensors that a turn gives another number."""
+        return {
+            key
+            for key, (value, begun, held) in self.contents.items()
+            if isinstance(value, Cell) and _value(begun[0]) is not _value(held[0])
+        }
 
     def _initial(self) -> list[Operand]:
         """The values of the loop's params before the first turn."""

@@ -520,6 +520,7 @@ MEMBERS = frozenset(
         'num_layers',
         'num_parameters',
         'optimizer',
+        'order',
         'out_channels',
         'out_features',
         'out_proj',

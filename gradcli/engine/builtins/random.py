@@ -1,4 +1,4 @@
-"""Random numbers. The numbers of a seed are NumPy's and so differ from PyTorch's."""
+"""Random numbers. The numbers of a seed are PyTorch's."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ from gradcli.engine.ops.op import REQUIRED, Op, torch_host
 from gradcli.engine.ops.promotion import is_number
 from gradcli.engine.ops.statics import UNSURE, Statics
 from gradcli.engine.run.session.state import RandomNumbers
+from gradcli.engine.run.session.torch_stream import TorchStream, source, torch_seed
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import NUMBERS, dtype_of, is_whole, np, plain, shape_of
-from gradcli.engine.values.dtypes import dtype_name
+from gradcli.engine.values.dtypes import dtype_name, is_default
 from gradcli.engine.values.limits import QUESTION, check_memory
 from gradcli.engine.values.sizes import broadcast, describe, flag, sizes, whole
 from gradcli.errors import run_error
@@ -30,13 +31,31 @@ from gradcli.errors import run_error
 FAMILY = 320, "Random numbers"
 
 
-def _drawn(random: RandomNumbers, size: Any, draw: str, options: dict[str, Any]) -> Tensor:
+_OPTIONS = {**OPTIONS, "generator": None}
+"""What every random creation function takes."""
+
+
+def _drawn(
+    random: RandomNumbers,
+    size: Any,
+    draw: str,
+    generator: Any,
+    dtype: Any,
+    precision: str | None = None,
+    **options: Any,
+) -> Tensor:
+    """A tensor of random floats; `precision` is the dtype whose numbers are drawn, if that is not
+    the one asked for.
+    """
     size = sizes(size)
     check_memory(size)
-    name = dtype_name(options["dtype"])
+    name = dtype_name(dtype)
     if is_whole(name):
         raise run_error("dtype-mismatch", f"random floats cannot have the dtype {name}")
-    return made(plain(np.asarray(getattr(random.generator, draw)(size))), **options)
+    if precision is None:
+        precision = random.precision if is_default(dtype) or name is None else name
+    found = getattr(source(random, generator), draw)(size, precision)
+    return made(plain(np.asarray(found)), dtype, **options)
 
 
 def _traced(draw: Callable[..., Any]) -> Callable[..., Any]:
@@ -48,54 +67,61 @@ def _traced(draw: Callable[..., Any]) -> Callable[..., Any]:
 
 def _of_size(name: str, draw: str, text: str) -> Op:
     def drawn(random: RandomNumbers, size: Any, **options: Any) -> Tensor:
-        return _drawn(random, size, draw, options)
+        return _drawn(random, size, draw, **options)
 
     return torch_host(
         name,
         drawn,
         part="random",
         traced=_traced(drawn),
-        params={"*size": REQUIRED, **OPTIONS},
+        params={"*size": REQUIRED, **_OPTIONS},
         infer=of_size,
         doc=f"A new tensor of random numbers, {text}.",
         pure=False,
     )
 
 
-rand: Op = _of_size("rand", "random", "uniform between 0 and 1")
-randn: Op = _of_size("randn", "standard_normal", "normal with mean 0 and standard deviation 1")
+rand: Op = _of_size("rand", "uniform", "uniform between 0 and 1")
+randn: Op = _of_size("randn", "normal", "normal with mean 0 and standard deviation 1")
 
 
-def _drawn_like(random: RandomNumbers, like: Any, draw: str, options: dict[str, Any]) -> Tensor:
+def _drawn_like(random: RandomNumbers, like: Any, draw: str, dtype: Any, **options: Any) -> Tensor:
     if not isinstance(like, Tensor) and type(like) not in NUMBERS:
         raise run_error("wrong-type", f"a tensor is needed, got {describe(like)}")
-    if options["dtype"] is None:
-        options["dtype"] = dtype_of(like)
-    return laid_as(_drawn(random, shape_of(like), draw, options), like)
+    name = dtype_of(like) if dtype is None else dtype
+    precision = random.precision_for(dtype_of(like)) if dtype is None else None
+    made = _drawn(random, shape_of(like), draw, dtype=name, precision=precision, **options)
+    return laid_as(made, like)
 
 
 def _of_size_like(name: str, draw: str, text: str) -> Op:
     def drawn(random: RandomNumbers, input: Any, **options: Any) -> Tensor:
-        return _drawn_like(random, input, draw, options)
+        return _drawn_like(random, input, draw, **options)
 
     return torch_host(
         name,
         lambda session, input, **options: drawn(session.random, session.tensor(input), **options),
         traced=lambda code, like, **params: code.drawn(drawn, [code.like(like)], params),
         args=("input",),
-        params=OPTIONS,
+        params=_OPTIONS,
         infer=like_input,
         doc=f"Random numbers of the input's size and dtype, {text}.",
         pure=False,
     )
 
 
-rand_like: Op = _of_size_like("rand_like", "random", "uniform between 0 and 1")
-randn_like: Op = _of_size_like("randn_like", "standard_normal", "standard normal")
+rand_like: Op = _of_size_like("rand_like", "uniform", "uniform between 0 and 1")
+randn_like: Op = _of_size_like("randn_like", "normal", "standard normal")
 
 
 def _randint(
-    random: RandomNumbers, *bounds: Any, size: Any, low: Any, high: Any, **options: Any
+    random: RandomNumbers,
+    *bounds: Any,
+    size: Any,
+    low: Any,
+    high: Any,
+    generator: Any,
+    **options: Any,
 ) -> Tensor:
     given = list(bounds)
     if size is None and given:
@@ -111,7 +137,8 @@ def _randint(
         raise run_error("bad-argument", f"there is no int from {first} to below {last}")
     size = sizes(size)
     check_memory(size)
-    return made(plain(np.asarray(random.generator.integers(first, last, size))), **options)
+    found = source(random, generator).integers(first, last, size)
+    return made(plain(np.asarray(found)), **options)
 
 
 def _ints_of(known: Statics, *bounds: Any, size: Any, low: Any, high: Any, **options: Any) -> Any:
@@ -125,7 +152,7 @@ randint: Op = torch_host(
     part="random",
     traced=_traced(_randint),
     args=("*bounds=None",),
-    params={"size": None, "low": None, "high": None, **OPTIONS},
+    params={"size": None, "low": None, "high": None, **_OPTIONS},
     infer=_ints_of,
     doc="Random ints from `low` (0) to below `high`, all equally likely: `randint(high, size)` or "
     "`randint(low, high, size)`.",
@@ -133,10 +160,10 @@ randint: Op = torch_host(
 )
 
 
-def _randperm(random: RandomNumbers, n: Any, **options: Any) -> Tensor:
+def _randperm(random: RandomNumbers, n: Any, generator: Any, **options: Any) -> Tensor:
     (count,) = sizes((whole(n, "n"),), "n")
     check_memory((count,))
-    return made(random.generator.permutation(count), **options)
+    return made(source(random, generator).permutation(count), **options)
 
 
 randperm: Op = torch_host(
@@ -145,7 +172,7 @@ randperm: Op = torch_host(
     part="random",
     traced=_traced(_randperm),
     args=("n",),
-    params=OPTIONS,
+    params=_OPTIONS,
     infer=lambda known, n, **options: inferred(known, size_of(known, n), "int64", options),
     doc="The ints from 0 to n - 1 in a random order.",
     pure=False,
@@ -170,10 +197,11 @@ def _precision(*values: Any) -> str | None:
     return QUESTION.default_dtype
 
 
-def _normal(session: Any, mean: Any, std: Any, size: Any, **options: Any) -> Tensor:
+def _normal(
+    session: Any, mean: Any, std: Any, size: Any, dtype: Any, generator: Any, **options: Any
+) -> Tensor:
     mean, std = _numeric(session, mean, "mean"), _numeric(session, std, "std")
-    if options["dtype"] is None:
-        options["dtype"] = _precision(mean, std)
+    name = dtype_name(dtype) or _precision(mean, std)
     mean, std = data_of(mean), data_of(std)
     if np.any(np.less(std, 0)):
         raise run_error("bad-argument", "`std` cannot be negative")
@@ -183,7 +211,9 @@ def _normal(session: Any, mean: Any, std: Any, size: Any, **options: Any) -> Ten
             raise run_error("bad-argument", "with a `size` the mean and `std` must be numbers")
         shape = sizes(size)
     check_memory(shape)
-    return made(plain(np.asarray(session.random.generator.normal(mean, std, shape))), **options)
+    precision = session.random.precision_for(name) if is_default(dtype) else str(name)
+    found = source(session.random, generator).normal(shape, precision) * std + mean
+    return made(plain(np.asarray(found)), name, **options)
 
 
 def _normal_of(known: Statics, mean: Any, std: Any, size: Any, **options: Any) -> Any:
@@ -199,7 +229,7 @@ normal: Op = torch_host(
     "normal",
     _normal,
     args=("mean",),
-    params={"std": 1.0, "size": None, **OPTIONS},
+    params={"std": 1.0, "size": None, **_OPTIONS},
     infer=_normal_of,
     doc="Random numbers, normal with the mean and standard deviation given, each a number or a "
     "tensor.",
@@ -207,16 +237,18 @@ normal: Op = torch_host(
 )
 
 
-def _bernoulli(session: Any, input: Any) -> Tensor:
+def _bernoulli(session: Any, input: Any, generator: Any) -> Tensor:
     given = _numeric(session, input, "input")
     chance = data_of(given)
     if not np.all(np.greater_equal(chance, 0) & np.less_equal(chance, 1)):
         raise run_error("bad-argument", "the chances of `bernoulli` must lie between 0 and 1")
-    drawn = np.less(session.random.generator.random(shape_of(chance)), chance)
+    precision = session.random.precision_for(dtype_of(chance))
+    uniform = source(session.random, generator).uniform(shape_of(chance), precision)
+    drawn = np.less(uniform, chance)
     return Tensor(plain(np.asarray(drawn, _precision(given))))
 
 
-def _bernoulli_of(known: Statics, input: Any) -> Any:
+def _bernoulli_of(known: Statics, input: Any, generator: Any) -> Any:
     input = known.tensor(input)
     return known.made(like(input)[0], _precision(input))
 
@@ -225,6 +257,7 @@ bernoulli: Op = torch_host(
     "bernoulli",
     _bernoulli,
     args=("input",),
+    params={"generator": None},
     infer=_bernoulli_of,
     doc="Random zeros and ones: one with the chance that the input gives, for each element.",
     method=True,
@@ -232,7 +265,9 @@ bernoulli: Op = torch_host(
 )
 
 
-def _multinomial(session: Any, input: Any, num_samples: Any, replacement: Any) -> Tensor:
+def _multinomial(
+    session: Any, input: Any, num_samples: Any, replacement: Any, generator: Any
+) -> Tensor:
     weights = np.asarray(data_of(_numeric(session, input, "input")), np.float64)
     count = whole(num_samples, "num_samples")
     if weights.ndim not in (1, 2):
@@ -241,18 +276,17 @@ def _multinomial(session: Any, input: Any, num_samples: Any, replacement: Any) -
         raise run_error("bad-argument", "weights must be finite and not negative")
     again = flag(replacement, "replacement")
     check_memory((*weights.shape[:-1], count))
-    rows = []
-    for row in np.atleast_2d(weights):
-        able = int(np.count_nonzero(row))
-        if count < 1 or able == 0 or (able < count and not again):
-            raise run_error(
-                "bad-argument", f"{count} places cannot be drawn from {able} with a weight"
-            )
-        rows.append(session.random.generator.choice(row.size, count, again, row / row.sum()))
-    return Tensor(np.array(rows).reshape((*weights.shape[:-1], count)))
+    rows = np.atleast_2d(weights)
+    able = min(np.count_nonzero(rows, axis=1), default=0)
+    if count < 1 or able == 0 or (able < count and not again):
+        raise run_error("bad-argument", f"{count} places cannot be drawn from {able} with a weight")
+    places = source(session.random, generator).places(rows, count, again=again)
+    return Tensor(places.reshape((*weights.shape[:-1], count)))
 
 
-def _places_of(known: Statics, input: Any, num_samples: Any, replacement: Any) -> Any:
+def _places_of(
+    known: Statics, input: Any, num_samples: Any, replacement: Any, generator: Any
+) -> Any:
     shape, _ = like(known.tensor(input))
     count = known.static(num_samples)
     fits = shape and count is not UNSURE
@@ -263,7 +297,7 @@ multinomial: Op = torch_host(
     "multinomial",
     _multinomial,
     args=("input", "num_samples"),
-    params={"replacement": False},
+    params={"replacement": False, "generator": None},
     infer=_places_of,
     doc="Random places, each as likely as its weight in the input (a vector, or a matrix with one "
     "set of weights a row).",
@@ -273,10 +307,7 @@ multinomial: Op = torch_host(
 
 
 def _manual_seed(random: RandomNumbers, seed: Any) -> None:
-    number = whole(seed, "seed")
-    if number < 0:
-        raise run_error("bad-argument", f"`seed` cannot be negative, got {number}")
-    random.begin(number)
+    random.begin(torch_seed(seed))
 
 
 manual_seed: Op = torch_host(
@@ -287,5 +318,16 @@ manual_seed: Op = torch_host(
     args=("seed",),
     infer=lambda known, seed: known.constant(None),
     doc="Starts the random numbers anew from a seed.",
+    pure=False,
+)
+
+generator: Op = torch_host(
+    "Generator",
+    lambda random, device: TorchStream(random.seed),
+    part="random",
+    args=("device=None",),
+    infer=lambda known, device: known.unknown(),
+    doc="`torch.Generator`: random numbers of its own, for the argument `generator`. "
+    "`g.manual_seed(seed)` starts them anew.",
     pure=False,
 )

@@ -9,7 +9,7 @@ from gradcli.engine.builtins.create import check_device
 from gradcli.engine.ops.op import Op, constant, host, torch_host
 from gradcli.engine.ops.statics import Statics
 from gradcli.engine.run.session.grad_modes import Recording
-from gradcli.engine.run.session.state import Passes
+from gradcli.engine.run.session.state import Passes, RandomNumbers
 from gradcli.engine.run.session.text import Printing, printing
 from gradcli.engine.values.dtypes import DTYPES, FLOAT64, builtin_name, floating_name
 from gradcli.engine.values.limits import QUESTION
@@ -120,8 +120,9 @@ is_anomaly_enabled: Op = torch_host(
 # kinds of numbers, devices, threads -------------------------------------------------------------
 
 
-def _set_default_dtype(session: Any, d: Any) -> None:
+def _set_default_dtype(random: RandomNumbers, d: Any) -> None:
     QUESTION.default_dtype = _default_name(d)
+    random.precision = QUESTION.default_dtype
 
 
 def _default_name(d: Any) -> str:
@@ -144,11 +145,13 @@ def _sets_default_dtype(known: Statics, d: Any) -> Any:
 def _only_float64(code: Any, d: Any) -> None:
     if _default_name(d) != "float64":
         raise ValueError("code knows one dtype of floats that a program writes")
+    code.drawn(_set_default_dtype, [d], {})
 
 
 set_default_dtype: Op = torch_host(
     "set_default_dtype",
     _set_default_dtype,
+    part="random",
     args=("d",),
     infer=_sets_default_dtype,
     traced=_only_float64,

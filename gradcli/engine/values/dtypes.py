@@ -72,6 +72,11 @@ def dtype_name(dtype: Any) -> str | None:
     return name
 
 
+def is_default(dtype: Any) -> bool:
+    """True if no dtype was asked for, or the one that floats have by default."""
+    return dtype is None or builtin_name(dtype) in _OF_DEFAULT
+
+
 def floating_name(dtype: Any) -> str | None:
     """Name of the dtype of floats that was asked for, None for none."""
     name = dtype_name(dtype)

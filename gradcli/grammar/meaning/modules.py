@@ -392,8 +392,10 @@ _NAMES = {
         swish=silu tanh
         """,
     "jax.random": """
-        key=jax_random_key normal=jax_random_normal permutation=jax_random_permutation
-        PRNGKey=jax_random_key beta=jax_random_beta gamma=jax_random_gamma
+        bernoulli=jax_random_bernoulli beta=jax_random_beta categorical=jax_random_categorical
+        choice=jax_random_choice exponential=jax_random_exponential fold_in=jax_random_fold_in
+        gamma=jax_random_gamma key=jax_random_key normal=jax_random_normal
+        permutation=jax_random_permutation PRNGKey=jax_random_key
         randint=jax_random_randint split=jax_random_split uniform=jax_random_uniform
         """,
     "jax.scipy.special": "erf erfc expit gammaln i0 i1 logit logsumexp ndtr digamma xlogy",

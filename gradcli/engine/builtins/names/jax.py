@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradcli.engine.builtins.create import constant_data, made
 from gradcli.engine.builtins.names.numpy import of_tensors
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import Op, host
 from gradcli.engine.run.code.functions import called
 from gradcli.engine.run.derivatives import transforms
 from gradcli.engine.run.derivatives.batched import vmap as batched
-from gradcli.engine.tape.tensor import Tensor, truth
-from gradcli.engine.values.carrier import data_of
-from gradcli.engine.values.data import np, plain
-from gradcli.engine.values.limits import check_memory
-from gradcli.engine.values.sizes import broadcast, number, sizes, whole
+from gradcli.engine.run.session.state import RandomNumbers
+from gradcli.engine.tape.tensor import truth
+from gradcli.engine.values.sizes import flag, whole
 from gradcli.errors import run_error
 
 FAMILY = 341, "Functions of functions"
@@ -174,16 +171,20 @@ make_jvp: Op = host(
 )
 
 
-def _nothing(session: Any, *values: Any, **options: Any) -> None:
-    return None
+def _configured(random: RandomNumbers, name: Any, value: Any) -> None:
+    if name == "jax_enable_x64":
+        random.precision = "float64" if flag(value, name) else "float32"
 
 
 jax_config_update: Op = host(
     "jax_config_update",
-    _nothing,
+    _configured,
+    part="random",
+    traced=lambda code, *given: code.drawn(_configured, given, {}),
     args=("name", "value"),
     infer=lambda known, *given: known.constant(None),
-    doc="Has no effect: floats are float64 and code is made where it pays.",
+    doc="Floats are float64 whatever it says; after `jax_enable_x64` random numbers are JAX's of "
+    "float64.",
     sees=False,
     source="JAX: config.update",
     pure=False,
@@ -328,155 +329,4 @@ scan: Op = host(
     "came of each row.",
     source="JAX: lax.scan",
     keeps=True,
-)
-
-
-# random numbers ---------------------------------------------------------------------------------
-
-
-def _key(session: Any, seed: Any) -> Tensor:
-    return Tensor(np.array([0, whole(seed, "seed")], np.int64))
-
-
-prng_key: Op = host(
-    "jax_random_key",
-    _key,
-    args=("seed",),
-    doc="`jax.random.PRNGKey`: a key from which random numbers are drawn. They are not JAX's own.",
-    sees=False,
-    source="JAX: random.PRNGKey",
-)
-
-
-def _words(key: Any) -> Any:
-    data = np.asarray(data_of(key))
-    if data.shape != (2,) or data.dtype.kind != "i":
-        raise run_error("wrong-type", "a key is what `jax.random.PRNGKey` or `split` gives")
-    return np.random.SeedSequence([int(n) % 2**64 for n in data])
-
-
-def _split(session: Any, key: Any, num: Any) -> Tensor:
-    (count,) = sizes((whole(num, "num"),), "num")
-    check_memory((count, 2))
-    words = _words(key).generate_state(2 * count, np.uint64) >> 1
-    return Tensor(words.astype(np.int64).reshape(count, 2))
-
-
-random_split: Op = host(
-    "jax_random_split",
-    _split,
-    args=("key",),
-    params={"num": 2},
-    doc="`jax.random.split`: new keys from one.",
-    sees=False,
-    source="JAX: random.split",
-)
-
-
-def _drawn(draw: str) -> Any:
-    def call(
-        session: Any, key: Any, shape: Any, dtype: Any, minval: Any = 0.0, maxval: Any = 1.0
-    ) -> Any:
-        size = sizes(shape)
-        check_memory(size)
-        found = getattr(np.random.Generator(np.random.PCG64(_words(key))), draw)(size)
-        if draw == "random":
-            first, last = number(minval, "minval"), number(maxval, "maxval")
-            found = first + (last - first) * found
-        return made(plain(np.asarray(found)), dtype, None, False)
-
-    return call
-
-
-random_normal: Op = host(
-    "jax_random_normal",
-    _drawn("standard_normal"),
-    args=("key",),
-    params={"shape": (), "dtype": None},
-    doc="`jax.random.normal`: standard normal numbers of a key.",
-    sees=False,
-    source="JAX: random.normal",
-)
-
-random_uniform: Op = host(
-    "jax_random_uniform",
-    _drawn("random"),
-    args=("key",),
-    params={"shape": (), "dtype": None, "minval": 0.0, "maxval": 1.0},
-    doc="`jax.random.uniform`: uniform numbers of a key.",
-    sees=False,
-    source="JAX: random.uniform",
-)
-
-
-def _of_shape(name: str) -> Any:
-    def call(session: Any, key: Any, *given: Any, shape: Any, dtype: Any) -> Any:
-        parameters = [np.asarray(constant_data(value), float) for value in given]
-        size = broadcast(*(p.shape for p in parameters)) if shape is None else sizes(shape)
-        check_memory(size)
-        if not all(np.all(p > 0) for p in parameters):
-            raise run_error("bad-argument", f"`jax.random.{name}` needs parameters above 0")
-        rng = np.random.Generator(np.random.PCG64(_words(key)))
-        draw: Any = rng.beta if name == "beta" else rng.standard_gamma
-        return made(plain(np.asarray(draw(*parameters, size))), dtype, None, False)
-
-    return call
-
-
-random_beta: Op = host(
-    "jax_random_beta",
-    _of_shape("beta"),
-    args=("key", "a", "b"),
-    params={"shape": None, "dtype": None},
-    doc="`jax.random.beta`: numbers of the beta distribution of a key.",
-    sees=False,
-    source="JAX: random.beta",
-)
-
-random_gamma: Op = host(
-    "jax_random_gamma",
-    _of_shape("gamma"),
-    args=("key", "a"),
-    params={"shape": None, "dtype": None},
-    doc="`jax.random.gamma`: numbers of the gamma distribution of a key.",
-    sees=False,
-    source="JAX: random.gamma",
-)
-
-
-def _randint(session: Any, key: Any, shape: Any, minval: Any, maxval: Any) -> Tensor:
-    size, first, last = sizes(shape), whole(minval, "minval"), whole(maxval, "maxval")
-    check_memory(size)
-    if first >= last:
-        raise run_error("bad-argument", f"there is no int from {first} to below {last}")
-    rng = np.random.Generator(np.random.PCG64(_words(key)))
-    return Tensor(plain(np.asarray(rng.integers(first, last, size))))
-
-
-random_randint: Op = host(
-    "jax_random_randint",
-    _randint,
-    args=("key", "shape", "minval", "maxval"),
-    doc="`jax.random.randint`: ints of a key.",
-    sees=False,
-    source="JAX: random.randint",
-)
-
-
-def _permutation(session: Any, key: Any, x: Any) -> Any:
-    rng = np.random.Generator(np.random.PCG64(_words(key)))
-    data = data_of(session.tensor(x))
-    check_memory(sizes((data,), "x") if type(data) is int else ())
-    if type(data) is not int and not getattr(data, "ndim", 0):
-        raise run_error("wrong-type", "`permutation` takes a count or an array")
-    return Tensor(plain(rng.permutation(data)))
-
-
-random_permutation: Op = host(
-    "jax_random_permutation",
-    _permutation,
-    args=("key", "x"),
-    doc="`jax.random.permutation`: the rows of an array, or the ints below a count, in some order.",
-    sees=False,
-    source="JAX: random.permutation",
 )

@@ -243,7 +243,8 @@ def _dropout(session: Any, input: Any, p: Any = 0.5, training: Any = True) -> An
         raise run_error("bad-argument", f"`p` is a probability, got {rate:g}", raises=ValueError)
     if not flag(training, "training") or rate == 0.0:
         return x if dtype_of(x).startswith("float") else session.do(ops.mul, [x, 1.0], {})
-    kept = session.random.generator.random(shape_of(x)) >= rate
+    # PyTorch draws what it keeps from its numbers of float64, whatever the dtype.
+    kept = session.random.generator.uniform(shape_of(x), "float64") < 1.0 - rate
     weight = np.where(kept, 0.0 if rate == 1.0 else 1.0 / (1.0 - rate), 0.0)
     if isinstance(x, Tensor):
         weight = weight.astype("float32" if x.dtype == "float32" else "float64")

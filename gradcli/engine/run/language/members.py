@@ -16,13 +16,14 @@ from gradcli.engine.run.derivatives.edges import NAMES as EDGE
 from gradcli.engine.run.derivatives.hooks import Handle
 from gradcli.engine.run.derivatives.own import OWN_NAMES
 from gradcli.engine.run.fast.call import by_name, do_op, twin_by_name
-from gradcli.engine.run.language import casts
+from gradcli.engine.run.language import casts, draws_in_place
 from gradcli.engine.run.language.operators import same
 from gradcli.engine.run.session import tensor_methods
 from gradcli.engine.run.session.evaluator import Evaluator, as_numbers
 from gradcli.engine.run.session.saved_tensors import NAMES, PREFIX, saved
 from gradcli.engine.run.session.state import Session
 from gradcli.engine.run.session.text import repr_text
+from gradcli.engine.run.session.torch_stream import NAMES as STREAMS
 from gradcli.engine.tape.graph import Node, Site, seen
 from gradcli.engine.tape.tensor import (
     AccumulateGrad,
@@ -34,13 +35,13 @@ from gradcli.engine.tape.tensor import (
     shows_another,
 )
 from gradcli.engine.values import refusals
-from gradcli.engine.values.conversion import can_hold, converted
-from gradcli.engine.values.data import NUMBERS, dtype_of, np, plain, shape_of
+from gradcli.engine.values.conversion import can_hold
+from gradcli.engine.values.data import NUMBERS, dtype_of, shape_of
 from gradcli.engine.values.dtypes import DTYPES
 from gradcli.engine.values.fields import Fields
 from gradcli.engine.values.limits import QUESTION, check_items
 from gradcli.engine.values.objects import Object
-from gradcli.engine.values.sizes import Size, number, whole
+from gradcli.engine.values.sizes import Size, whole
 from gradcli.errors import RunError, run_error
 
 Member = Callable[..., Any]
@@ -157,6 +158,7 @@ def attributes() -> frozenset[str]:
     from gradcli.engine.run.language.pictures import NAMES as DRAWN
 
     names: set[str] = set(_SETTERS) | ops.fields | OWN_NAMES | {*DRAWS, "shuffle"} | NAMES | DRAWN
+    names |= STREAMS
     names.update(("__name__", "__next__", "power", *EDGE, *_SLICE, "primal", "tangent"))
     for getters, methods in (_TENSOR, _NODE, _LIST, _HANDLE, _FIELDS):
         names.update(getters, methods)
@@ -307,39 +309,6 @@ def _filling(name: str) -> Member:
 _fill_: Callable[..., Tensor] = _filling("fill_")
 
 
-def _drawn(draw: str, *defaults: float) -> Member:
-    """`x.uniform_(low, high)` and similar methods: replace the elements by random numbers."""
-
-    def method(session: Session, site: Site | None, x: Tensor, *given: Any) -> Tensor:
-        first = [number(value, draw) for value in given[: len(defaults)]]
-        params = [*first, *defaults[len(first) :]]
-        try:
-            found = getattr(session.random.generator, draw)(*params, x.shape)
-        except (ValueError, OverflowError) as error:
-            raise run_error("bad-argument", f"`{draw}_` cannot draw: {error}") from None
-        made = Tensor(converted(plain(np.asarray(found)), x.dtype))
-        return _fill_(session, site, x, made)
-
-    return method
-
-
-_LARGEST = {"float64": 2**53, "float32": 2**24, "float16": 2**11, "bool": 1}
-"""The largest int that `random_` draws for a dtype without bounds; of the ints it is their own."""
-
-
-def _random_(session: Session, site: Site | None, x: Tensor, *bounds: Any) -> Tensor:
-    """`x.random_(low, high)`: replace the elements by random ints from low to below high."""
-    low, high = 0, _LARGEST.get(x.dtype, 0) + 1
-    if high == 1:
-        high = int(np.iinfo(x.dtype).max)
-    if bounds:
-        low, high = (whole(value, "random_") for value in (0, *bounds)[-2:])
-    if low >= high or len(bounds) > 2:
-        raise run_error("bad-argument", f"`random_` draws from low to below high, got {bounds}")
-    found = session.random.generator.integers(low, high, x.shape)
-    return _fill_(session, site, x, Tensor(converted(plain(np.asarray(found)), x.dtype)))
-
-
 def _out(session: Evaluator, site: Site | None, x: Tensor, value: Any) -> Tensor:
     """Write the result of an operation into the tensor `x` by `out=x`."""
     value = session.tensor(value)
@@ -417,9 +386,7 @@ _TENSOR: tuple[dict[str, Member], dict[str, Member]] = (
         "fill_": _fill_,
         "copy_": _filling("copy_"),
         "out=": _out,
-        "uniform_": _drawn("uniform", 0.0, 1.0),
-        "normal_": _drawn("normal", 0.0, 1.0),
-        "random_": _random_,
+        **draws_in_place.METHODS,
         "zero_grad": _zero_grad,
         "retain_grad": autograd.retain_grad,
         "register_hook": hooks.register_hook,

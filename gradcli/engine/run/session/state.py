@@ -13,7 +13,7 @@ from gradcli.engine.run.session.watched_names import WatchedNames
 from gradcli.engine.tape.graph import GONE, LIVE, SPENT, Node, Site
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.data import np
-from gradcli.engine.values.limits import Counters
+from gradcli.engine.values.limits import QUESTION, Counters
 from gradcli.errors import Diagnostic
 from gradcli.limits import DEFAULT
 
@@ -24,10 +24,13 @@ class RandomNumbers:
 
     Fields:
         stream: which of the seed's streams this run takes.
+        precision: the dtype whose numbers PyTorch's names draw if they are given none. It is
+            PyTorch's own default, float32, also where the numbers are kept as float64.
     """
 
     def __init__(self, seed: int | None = None, stream: int = 0) -> None:
         self.stream = stream
+        self.precision = "float32"
         self._seed = seed
         self._generator: Any = None
         self._numpy: Any = None
@@ -42,16 +45,20 @@ class RandomNumbers:
 
     @property
     def generator(self) -> Any:
-        """NumPy's `Generator`, which PyTorch's names draw from."""
+        """The `TorchGenerator` that PyTorch's names draw from."""
         if self._generator is None:
             self.begin(self.seed, self.stream)
         return self._generator
 
+    def precision_for(self, dtype: str | None) -> str:
+        """The dtype whose numbers are drawn for a tensor of a dtype, which may be the default."""
+        return self.precision if dtype in (None, QUESTION.default_dtype) else str(dtype)
+
     def begin(self, seed: int, stream: int = 0) -> None:
         """Restart the random numbers of PyTorch's names at a stream of a seed."""
-        from gradcli.engine.numerics.generator import generator
+        from gradcli.engine.numerics.torch_generator import TorchGenerator
 
-        self._generator = generator(seed, stream)
+        self._generator = TorchGenerator(seed, stream)
 
     @property
     def numpy(self) -> Any:

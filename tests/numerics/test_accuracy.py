@@ -73,6 +73,7 @@ FLAT = {
     "isnan": math.isnan,
     "isinf": math.isinf,
     "isfinite": math.isfinite,
+    "signbit": lambda x: math.copysign(1.0, x) < 0.0,
     "logical_not": operator.not_,
     "bitwise_not": lambda x: not x if type(x) is bool else ~x,
 }
@@ -98,7 +99,7 @@ def test_an_exact_value_is_that(name):
     value = ops[name].value
     floats = [
         *OF_FLATS,
-        *([math.inf, -math.inf, math.nan] if name.startswith(("is", "log")) else []),
+        *([math.inf, -math.inf, math.nan] if name.startswith(("is", "log", "sign")) else []),
     ]
     for points in (floats if name != "bitwise_not" else [], INTS, [False, True]):
         wanted = [FLAT[name](x) for x in points]

@@ -100,6 +100,7 @@ TWO = mp.log(2)
 SIZES = [1e-300, 1e-160, 1e-20, 1e-8, 0.3, 1.0, 7.0, 40.0, 800.0, 1e8, 1e150]
 ANY = [s * size for s in (1, -1) for size in SIZES]
 FEW = ANY[::4]
+EXPONENTS = [-40.0, -7.0, -0.3, -1e-20, 0.0, 1e-8, 0.3, 1.0, 7.0, 40.0, 400.0]
 SHARES = [1e-9, 0.2, 0.5, 0.7, 1 - 1e-9]
 
 HESSIANS = {
@@ -168,6 +169,14 @@ HESSIANS = {
         SHARES,
         SHARES,
     ),
+    "ldexp": (
+        {
+            (0, 1): lambda x, y: mp.power(2, y) * TWO,
+            (1, 1): lambda x, y: x * mp.power(2, y) * TWO**2,
+        },
+        ANY,
+        EXPONENTS,
+    ),
     "lerp": (
         {(0, 2): lambda x, end, w: -1, (1, 2): lambda x, end, w: 1},
         FEW,
@@ -185,7 +194,7 @@ HESSIANS = {
         (
             *("add", "sub", "floor_divide", "remainder", "fmod", "math_remainder", "level"),
             *("maximum", "minimum", "fmax", "fmin", "clamp_min", "clamp_max"),
-            *("heaviside", "copysign"),
+            *("heaviside", "copysign", "nextafter"),
         ),
         ({}, FEW, FEW),
     ),

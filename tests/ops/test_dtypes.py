@@ -20,7 +20,7 @@ OPS = [
 ]
 TRUTH = {  # of bools these give bools: a sum of two is whether one is true, as in PyTorch
     *("add", "addcmul", "addr", "scatter", "scatter_add", "index_add", "index_put"),
-    *("trapezoid", "cumulative_trapezoid", "pad"),
+    *("trapezoid", "cumulative_trapezoid", "pad", "functional_fold"),
 }
 
 

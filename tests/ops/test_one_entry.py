@@ -27,6 +27,8 @@ ELSEWHERE = {
     "compile/scalar/form.py": "the functions of C's library that the scalar form calls by name",
     "compile/scalar/numbers.py": "which primitive of the scalar form a sign of Python stands for",
     "compile/llvm/emit/scalars.py": "which instruction of LLVM a primitive of the form is",
+    "compile/export/latex.py": "which command or sign of LaTeX a function or a test is",
+    "compile/export/python_support.py": "which functions of Python's `math` raise errors where C's do not",
     "run/language/operators.py": "which op a sign of the language stands for, or for tensors only",
     "run/language/updates.py": "which op a method of JAX's `x.at[i]` does",
     "run/session/classes.py": "which of Python's operators an object of the program has for one of those",

@@ -34,8 +34,8 @@ def _op(name: str, call: Callable[..., Any], doc: str, *args: str, **params: Any
 
 def _key(key: Any) -> tuple[int, int]:
     """The two words of a key."""
-    data = np.asarray(data_of(key))
-    if data.shape != (2,) or data.dtype.kind != "i":
+    data = data_of(key)
+    if getattr(data, "shape", None) != (2,) or data.dtype.kind != "i":
         raise run_error("wrong-type", "a key is what `jax.random.PRNGKey` or `split` gives")
     return int(data[0]) % 2**32, int(data[1]) % 2**32
 

@@ -6,7 +6,7 @@ import math
 import textwrap
 from collections.abc import Iterator, Sequence
 
-from gradcli.engine.compile.export.python_support import SUPPORT, WORDS
+from gradcli.engine.compile.export.python_support import SUPPORT, SURE, WORDS
 from gradcli.engine.compile.export.unit import Output, Parameter, Unit
 from gradcli.engine.compile.export.written import (
     Apply,
@@ -79,7 +79,6 @@ _CALLS = {
     "int_bit_length": "int({}).bit_length()",
 }
 _CHECKED = {"int_add": "+", "int_sub": "-", "int_mul": "*"}
-_SURE = ("erf", "erfc", "atan", "atan2", "asinh", "tanh")
 _UPDATES = {
     "float_add": "+",
     "float_sub": "-",
@@ -256,7 +255,7 @@ class _Source:
 
     def _library(self, function: str) -> str:
         """The name of a function of C's math library."""
-        if function in _SURE:
+        if function in SURE:
             return f"math.{function}"
         name = "power" if function == "pow" else function
         self._support.setdefault(name)

@@ -120,6 +120,9 @@ def refuse(test: bool) -> None:
 }
 """Functions that are printed if they are called, by name."""
 
+SURE = frozenset(["erf", "erfc", "atan", "atan2", "asinh", "tanh"])
+"""Functions of `math` that are called as they are, as they raise no error."""
+
 WORDS = frozenset([*keyword.kwlist, *keyword.softkwlist, *dir(builtins), *SUPPORT])
-WORDS |= {"math", "np", "tape", "erf", "erfc", "atan", "atan2", "asinh", "tanh"}
+WORDS |= SURE | {"math", "np", "tape"}
 """Words that no variable and no function may be named."""

@@ -32,7 +32,8 @@ def _weights(fweights: Any, aweights: Any, count: int) -> Any:
             continue
         if shape_of(given) not in ((count,), () if count == 1 else (count,)):
             raise run_error("shape-mismatch", f"`{name}` has one weight for each observation")
-        if whole_ones == dtype_of(given).startswith("float"):
+        dtype = dtype_of(given)  # None where only a run tells it
+        if dtype is not None and whole_ones == dtype.startswith("float"):
             kind = "ints" if whole_ones else "floats"
             raise run_error("dtype-mismatch", f"`{name}` must be {kind}")
         if isinstance(given, Tensor) and np.any(np.less(given.data, 0)):

@@ -9,7 +9,7 @@ from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.internal.convolution import batched, margined, places, several, unbatched
 from gradcli.engine.ops.internal.window import counts
 from gradcli.engine.ops.op import REQUIRED, Op, bad, composite, sample
-from gradcli.engine.values.data import shape_of
+from gradcli.engine.values.data import dtype_of, is_whole, shape_of
 from gradcli.engine.values.memory import in_order
 from gradcli.engine.values.sizes import Shape
 from gradcli.errors import run_error
@@ -43,7 +43,6 @@ _PATCHES: dict[str, Any] = {"kernel_size": REQUIRED, "dilation": 1, "padding": 0
 functional_unfold: Op = composite(
     "functional_unfold",
     _as_columns,
-    method=False,
     layout=in_order,
     params=_PATCHES,
     node="Im2ColBackward0",
@@ -70,7 +69,14 @@ functional_unfold: Op = composite(
 def _from_columns(
     x: Any, output_size: Any, kernel_size: Any, dilation: Any, padding: Any, stride: Any
 ) -> Any:
-    shape = shape_of(x)
+    shape, dtype = shape_of(x), dtype_of(x)
+    if is_whole(dtype) and dtype != "bool":
+        raise run_error(
+            "dtype-mismatch",
+            f"`fold` is of floats or bools, got {dtype}",
+            help="write `x.float()`",
+            raises=NotImplementedError,
+        )
     full = several(output_size, 2, "output_size", 1)
     size, step, margin, spread = _ways(kernel_size, stride, padding, dilation)
     around = tuple(n + 2 * m for n, m in zip(full, margin, strict=True))
@@ -96,12 +102,11 @@ _IMAGE: dict[str, Any] = {"output_size": REQUIRED, **_PATCHES}
 functional_fold: Op = composite(
     "functional_fold",
     _from_columns,
-    method=False,
     layout=in_order,
     params=_IMAGE,
     node="Col2ImBackward0",
     doc="`nn.functional.fold`: an image of `output_size` from patches as `unfold` gives them, each "
-    "element the sum of all that were there.",
+    "element the sum of all that were there. It is of floats or bools.",
     source="PyTorch: nn.functional.fold",
     samples=lambda: (
         sample(
@@ -122,5 +127,10 @@ functional_fold: Op = composite(
     ),
     bad=lambda: (
         bad((1, 3, 2), **{**_IMAGE, "output_size": 2, "kernel_size": 2}, says="a multiple of 4"),
+        bad(
+            [[1, 2], [3, 4]],
+            **{**_IMAGE, "output_size": (2, 2), "kernel_size": (1, 2)},
+            says="floats or bools",
+        ),
     ),
 )

@@ -105,8 +105,7 @@ def _as_strided(x: Any, size: Any, stride: Any, storage_offset: Any) -> Any:
             "shape-mismatch",
             f"steps {list(steps)} to the size {list(shape)} reach element {last} of {elements}",
         )
-    flat = ops.reshape(x, shape=(-1,))
-    return ops.steps(flat, size=shape, stride=steps, first=first)
+    return ops.steps(x, size=shape, stride=steps, first=first)
 
 
 def _in_memory(x: Any, storage_offset: Any) -> Any:
@@ -134,7 +133,6 @@ as_strided: Op = composite(
     _as_strided,
     view=True,
     params=_STEPS,
-    node="AsStridedBackward0",
     doc="A view of a tensor's memory, which it has for itself: `size` elements, `stride` "
     "elements apart in each dimension, from element `storage_offset` (0) on.",
     source="PyTorch: as_strided",

@@ -1,9 +1,11 @@
-"""Any steps through a vector, and their transpose."""
+"""Any steps through a tensor's memory, and their transpose."""
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
+from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import REQUIRED, Op, linear, sample
 from gradcli.engine.values.data import Data, dtype_of, np
 from gradcli.engine.values.sizes import Shape
@@ -12,7 +14,8 @@ _WAY: dict[str, Any] = {"size": REQUIRED, "stride": REQUIRED, "first": REQUIRED}
 
 
 def _stepped(x: Data, size: Shape, stride: Shape, first: int) -> Data:
-    start, step = x[first:], x.strides[0]
+    flat = x.reshape(-1)  # no copy: a view's memory has no gaps and is in order
+    start, step = flat[first:], flat.strides[0]
     return np.lib.stride_tricks.as_strided(
         start, size, tuple(n * step for n in stride), writeable=x.flags.writeable
     )
@@ -33,12 +36,14 @@ steps: Op = linear(
     "steps",
     args=("x",),
     params=_WAY,
-    doc="The elements of a vector from place `first` on, `stride` apart in each dimension.",
+    doc="The elements of a tensor, row by row, from place `first` on, `stride` apart in each "
+    "dimension.",
     array=_stepped,
     shape=lambda x, size, stride, first: size,
     vjp=(
-        lambda g, out, x, size, stride, first: unstepped(
-            g, size=size, stride=stride, first=first, count=x.shape[0]
+        lambda g, out, x, size, stride, first: ops.reshape(
+            unstepped(g, size=size, stride=stride, first=first, count=prod(x.shape)),
+            shape=x.shape,
         ),
     ),
     view=True,
@@ -46,6 +51,7 @@ steps: Op = linear(
     samples=lambda: (
         sample([1.0, 2.0, 3.0, 4.0], size=(2, 2), stride=(1, 2), first=0),
         sample([1.0, 2.0, 3.0], size=(2, 2), stride=(1, 0), first=1),
+        sample([[1.0, 2.0], [3.0, 4.0]], size=(2,), stride=(3,), first=0),
     ),
 )
 

@@ -3,7 +3,10 @@
 import numpy as np
 import pytest
 
+from gradcli.engine.values.carrier import data_of
+from gradcli.engine.values.data import NUMBERS
 from gradcli.program import Options, load
+from gradcli.questions.asked.names import Watch
 
 X, Y, F = "tensor([[1.5, -2.0], [0.0, 7.0]])", "tensor([3, 1, 2])", "ones(2, dtype=float32)"
 A, B, C = np.array([[1.5, -2.0], [0.0, 7.0]]), np.array([3, 1, 2]), np.ones(2, np.float32)
@@ -216,3 +219,28 @@ def test_numpy_s_random_numbers_are_numpy_s():
     calls = [f"np.random.{call}" for call in OF_NUMPY]
     assert_same(results(calls, "np.random.seed(5)"), expected)
     assert_same(results([f"np.random.RandomState(5).{c}" for c in OF_NUMPY]), expected)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        *("torch.rand(())", "torch.randn(())", "torch.rand_like(x)", "torch.randn_like(x)"),
+        *("torch.randint(5, ())", "torch.normal(x, 1.0)", "torch.bernoulli(x)"),
+        *("jax.random.normal(key)", "jax.random.uniform(key)", "jax.random.exponential(key)"),
+        *("jax.random.randint(key, (), 0, 5)", "jax.random.bernoulli(key)"),
+        *("np.random.rand()", "np.random.randn()", "np.random.randint(5)"),
+    ],
+)
+def test_a_number_is_drawn_as_other_numbers_are(call):
+    """As a number, not as an array of no dimensions."""
+    begin = "import torch, jax\nimport numpy as np\nkey, x = jax.random.key(0), tensor(0.5)\n"
+    loaded = load(f"{begin}r = {call}\nr")._loaded
+    done = loaded.execute({}, Options(compile="never"), Watch(()), recording=False)
+    _, found = loaded.output(done, None)
+    assert type(data_of(found)) in NUMBERS
+
+
+def test_jax_draws_one_int_as_the_first_of_several():
+    begin = "import jax\nkey = jax.random.key(7)"
+    calls = [f"jax.random.randint(key, {shape}, 0, 2 ** 40)" for shape in ("()", "(1,)")]
+    assert results(calls, begin) == [940093749445, [940093749445]]

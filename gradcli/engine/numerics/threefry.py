@@ -78,7 +78,7 @@ def integers(key: Any, shape: tuple[int, ...], low: int, high: int, dtype: str) 
     size = high - low
     above, below = (_words(part, shape, bits).astype(object) for part in split(key, 2))
     carry = (2 ** (bits // 2) % size) ** 2 % 2**bits % size
-    return (((above % size * carry + below % size) % 2**bits % size) + low).astype(np.int64)
+    return np.asarray((above % size * carry + below % size) % 2**bits % size + low, np.int64)
 
 
 def permutation(key: Any, count: int) -> Any:

@@ -45,6 +45,8 @@ class TorchGenerator:
 
     def normal(self, shape: tuple[int, ...], dtype: str) -> Any:
         """Normal numbers of mean 0 and standard deviation 1, by the method of Box and Muller."""
+        if not shape:
+            return self._one_normal()
         count = math.prod(shape)
         if count < _SINGLY:
             return np.array([self._one_normal() for _ in range(count)]).reshape(shape)

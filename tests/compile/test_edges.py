@@ -88,10 +88,18 @@ def test_code_gives_the_answer_of_a_run(back_end, monkeypatch):
 
 
 @pytest.mark.parametrize("back_end", BACK_ENDS)
-@pytest.mark.parametrize("limits", [Limits(seconds=0.1), Limits(seconds=5.0, memory=5_000_000)])
-def test_limits_stop_a_compiled_loop_soon(back_end, limits, monkeypatch):
+@pytest.mark.parametrize(
+    ("of", "limits"),
+    [
+        ("x", Limits(seconds=0.1)),
+        ("x * ones(20000)", Limits(seconds=0.1)),
+        # Even checkpoints of so many numbers soon take this memory.
+        ("x * ones(20000)", Limits(seconds=5.0, memory=20_000_000)),
+    ],
+)
+def test_limits_stop_a_compiled_loop_soon(back_end, of, limits, monkeypatch):
     monkeypatch.setattr(backends, "has_machine_code", lambda: back_end == "machine code")
-    program = load("input x = 0.5\ny = x\nwhile True:\n    y = sin(y) * y\ny")
+    program = load(f"input x = 0.5\ny = {of}\nwhile True:\n    y = sin(y) * y\ny.sum()")
     began = process_time()
     with pytest.raises(LimitError):
         program.grad(options=Options(compile="always", limits=limits))

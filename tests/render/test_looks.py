@@ -21,7 +21,14 @@ ASKED = {
     "gradcheck": {},
     "trace": {},
     "propagate": {"uncertainties": {"x": 0.1}},
+    "sparse_jacobian": {},
+    "sparse_hessian": {},
 }
+COMMANDS = {
+    "sparse_jacobian": ("jacobian", "--sparse"),
+    "sparse_hessian": ("hessian", "--sparse"),
+}
+"""The commands that are not named like their method."""
 
 
 @pytest.mark.parametrize("question", ASKED)
@@ -33,7 +40,8 @@ def test_print_shows_what_the_command_shows(question, cli):
     options += ["--uncertainty", "x=0.1"] if question == "propagate" else []
     form = "tree" if question == "graph" else "human"
     text = "\n".join(PROGRAM.source.text.splitlines())
-    status, out, _ = cli(question, "-e", text, *options, "-f", form)
+    command = COMMANDS.get(question, (question,))
+    status, out, _ = cli(*command, "-e", text, *options, "-f", form)
     assert (status, out) == (0, f"{result}\n")
 
 
@@ -50,7 +58,12 @@ def test_every_result_that_is_shown_is_asked_for():
         *("MinimizeResult", "RootResult"),  # of SciPy
         "PlotResult",  # drawn by a package that tests may not have
         "Names",  # what --show leaves of a run
+        "ValueResult",  # of no command
     }
+
+
+def test_a_value_alone_is_shown_like_the_last_line_of_a_run():
+    assert str(PROGRAM.value()) == f"{PROGRAM.run()}".splitlines()[-1] == "y = 4"
 
 
 def test_a_result_tells_what_it_holds():

@@ -93,7 +93,7 @@ def permutation(key: Any, count: int) -> Any:
 def _words(key: Any, shape: tuple[int, ...], bits: int) -> Any:
     high, low = _hashed(key, *_places(math.prod(shape)))
     found = high.astype(np.uint64) << np.uint64(32) | low if bits == 64 else high ^ low
-    return found.reshape(shape)
+    return found.reshape(shape) if shape else found[0]
 
 
 def _places(count: int) -> Any:

@@ -41,7 +41,7 @@ class TorchGenerator:
             found = (self._pairs(count) % np.uint64(2**53)) * 2.0**-53
         else:
             found = (self._words(count) % np.uint32(2**24)) * 2.0**-24
-        return found.reshape(shape)
+        return _shaped(found, shape)
 
     def normal(self, shape: tuple[int, ...], dtype: str) -> Any:
         """Normal numbers of mean 0 and standard deviation 1, by the method of Box and Muller."""
@@ -49,14 +49,14 @@ class TorchGenerator:
             return self._one_normal()
         count = math.prod(shape)
         if count < _SINGLY:
-            return np.array([self._one_normal() for _ in range(count)]).reshape(shape)
+            return _shaped(np.array([self._one_normal() for _ in range(count)]), shape)
         found = np.empty(count)
         whole = count - count % _SINGLY
         uniform = self.uniform((count,), dtype)
         found[:whole] = _by_blocks(uniform[:whole])
         if whole < count:  # PyTorch draws the last 16 anew
             found[-_SINGLY:] = _by_blocks(self.uniform((_SINGLY,), dtype))
-        return found.reshape(shape)
+        return _shaped(found, shape)
 
     def exponential(self, shape: tuple[int, ...]) -> Any:
         """Exponential numbers of rate 1."""
@@ -71,7 +71,8 @@ class TorchGenerator:
         """Words of 32 or 64 bits, divided by a size with remainder."""
         count = math.prod(shape)
         words = self._pairs(count) if bits == 64 else self._words(count).astype(np.uint64)
-        return (words % np.uint64(size) if size < 2**64 else words).astype(np.int64).reshape(shape)
+        found = words % np.uint64(size) if size < 2**64 else words
+        return _shaped(found.astype(np.int64), shape)
 
     def permutation(self, count: int) -> Any:
         """The ints below a count in some order, by the method of Fisher and Yates."""
@@ -132,6 +133,11 @@ class TorchGenerator:
         """Draw words behind those that are left."""
         drawn = self._twister.randint(0, 2**32, count, np.uint32)
         self._drawn, self._at = np.concatenate([self._drawn[self._at :], drawn]), 0
+
+
+def _shaped(found: Any, shape: tuple[int, ...]) -> Any:
+    """Numbers in a shape: one alone is no array."""
+    return found.reshape(shape) if shape else found[0]
 
 
 def _by_blocks(uniform: Any) -> Any:

@@ -14,8 +14,9 @@ from gradcli.cli.terminal.failures import usage
     *(*LIMITS, *MESSAGES),
 )
 def serve(line: Line) -> None:
-    r"""Answer questions, each a line of JSON, until standard input ends.
+    r"""Answer questions of other programs, each a line of JSON.
 
+    The server ends with standard input; `--socket PATH` serves until it is stopped.
     NAME=VALUE gives an input a value for all questions. `gradcli help server` tells what a
     question is.
 
@@ -23,7 +24,6 @@ def serve(line: Line) -> None:
       echo '{"question": "grad", "inputs": {"x": 2}}' | gradcli serve 'x ** 2'
       gradcli samples cooling -o .
       echo '{"question": "describe"}' | gradcli serve cooling.grad
-      gradcli serve cooling.grad --socket ~/cooling.sock
     """
     from gradcli.cli.serve.loaded import loaded
     from gradcli.cli.serve.sessions import on_standard_streams

@@ -248,7 +248,7 @@ class Calls:
         if any(type(value) is range and value[MOST_ITEMS:] for value in values):
             raise self._trace.refused(f"`{op.name}` of too many items")
 
-    def _known(self, function: Callable[..., Any], *args: Any, **keywords: Any) -> Any:
+    def _known(self, function: Callable[..., Any], /, *args: Any, **keywords: Any) -> Any:
         """The interpreter's result for known arguments."""
         given = [self.spoken(a) for a in args]
         named = {name: self.spoken(a) for name, a in keywords.items()}

@@ -89,7 +89,7 @@ class Service:
         try:
             found = self._soon(line)
         except _NOT_SOON:
-            found = None  # what is wrong is told below
+            found = None  # `_at_length` says what is wrong
         return self._at_length(line, stuck) if found is None else found
 
     def failed(self, line: bytes | None, error: GradError) -> str:

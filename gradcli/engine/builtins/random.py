@@ -323,11 +323,10 @@ manual_seed: Op = torch_host(
 
 generator: Op = torch_host(
     "Generator",
-    lambda random, device: TorchStream(random.seed),
-    part="random",
+    lambda session, device: TorchStream(),
     args=("device=None",),
     infer=lambda known, device: known.unknown(),
     doc="`torch.Generator`: random numbers of its own, for the argument `generator`. "
-    "`g.manual_seed(seed)` starts them anew.",
+    "`g.manual_seed(seed)` starts them anew; without it they are the same in each run.",
     pure=False,
 )

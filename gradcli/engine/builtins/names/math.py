@@ -7,8 +7,8 @@ from collections.abc import Callable
 from functools import reduce
 from typing import Any
 
+from gradcli.engine.builtins.names.modules import done
 from gradcli.engine.numerics import ieee
-from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import Op, host
 from gradcli.engine.ops.promotion import is_number
 from gradcli.engine.values.data import NUMBERS
@@ -16,11 +16,6 @@ from gradcli.engine.values.sizes import number, whole
 from gradcli.errors import run_error
 
 FAMILY = 333, "Python's math on whole numbers"
-
-
-def _done(session: Any, name: str, *args: Any) -> Any:
-    op = ops[name]
-    return session.do(op, session.operands(op, args), op.params)
 
 
 def _as_python(name: str, given: list[Any]) -> Any:
@@ -86,20 +81,20 @@ def _fsum(session: Any, values: Any) -> Any:
     items = [v if is_number(v) else number(v, "values") for v in session.items(values)]
     if all(type(item) in NUMBERS for item in items):
         return _as_python("fsum", [items])
-    return reduce(lambda a, b: _done(session, "add", a, b), items, 0.0)
+    return reduce(lambda a, b: done(session, "add", a, b), items, 0.0)
 
 
 def _prod(session: Any, values: Any, start: Any) -> Any:
     first = 1 if start is None else start
-    return reduce(lambda a, b: _done(session, "mul", a, b), session.items(values), first)
+    return reduce(lambda a, b: done(session, "mul", a, b), session.items(values), first)
 
 
 def _dist(session: Any, p: Any, q: Any) -> Any:
     points = session.items(p), session.items(q)
     if len(points[0]) != len(points[1]):
         raise run_error("shape-mismatch", "`math.dist` needs points of as many coordinates")
-    apart = [_done(session, "sub", a, b) for a, b in zip(*points, strict=True)]
-    return reduce(lambda a, b: _done(session, "hypot", a, b), apart, 0.0)
+    apart = [done(session, "sub", a, b) for a, b in zip(*points, strict=True)]
+    return reduce(lambda a, b: done(session, "hypot", a, b), apart, 0.0)
 
 
 fsum: Op = _math("fsum", _fsum, ("values",), "the sum, of numbers without loss on its way", "add")

@@ -117,7 +117,7 @@ class _Checkpoints:
         return forth, (Pop(span, outer, tuple(here)), *back)
 
     def _forth(self, loop: Loop, stack: int, every: int) -> Loop:
-        """The loop without its pushes; what it carries is pushed once in so many turns."""
+        """The loop without its pushes. It pushes what it carries once in `every` turns."""
         span, (left, following) = loop.span, self._numbers(2)
         is_due = self._fresh("bool")
         less = self._fresh("int")

@@ -21,6 +21,9 @@ NAMES = frozenset({"initial_seed", "manual_seed"})
 """The methods of a `TorchStream`."""
 
 
+_FIRST = 67280421310721  # PyTorch's seed of a generator that is given none
+
+
 class TorchStream:
     """A generator of PyTorch's: one made by `torch.Generator`."""
 
@@ -33,7 +36,7 @@ class TorchStream:
         },
     )
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int = _FIRST) -> None:
         self.begin(seed)
 
     def begin(self, seed: int) -> TorchStream:

@@ -1,5 +1,7 @@
+import contextlib
 import os
 import stat
+import sys
 
 import pytest
 
@@ -43,6 +45,50 @@ def test_a_link_keeps_pointing(tmp_path):
 def test_a_device_is_written_to_and_stays(tmp_path):
     write_atomically(os.devnull, b"data")
     assert stat.S_ISCHR(os.stat(os.devnull).st_mode)
+
+
+def test_an_interrupt_at_any_instruction_leaves_nothing_behind(tmp_path):
+    """The n-th instruction of the code that writes is interrupted, for every n."""
+    path = tmp_path / "out.json"
+    places = {replacing.__wrapped__.__code__.co_filename, contextlib.__file__}
+
+    def interrupted_at(last):
+        """How many instructions were executed until the interrupt, or the end."""
+        count = 0
+
+        def trace(frame, event, _):
+            nonlocal count
+            if frame.f_code.co_filename not in places:
+                return None
+            frame.f_trace_opcodes = True
+            if event == "opcode":
+                count += 1
+                if count == last:
+                    raise KeyboardInterrupt
+            return trace
+
+        before = sys.gettrace()
+        sys.settrace(trace)
+        try:
+            with replacing(str(path)) as file:
+                file.write(b"new")
+        except KeyboardInterrupt:
+            pass
+        finally:
+            sys.settrace(before)
+        return count
+
+    instruction = 0
+    while True:
+        instruction += 1
+        path.write_bytes(b"old")
+        count = interrupted_at(instruction)
+        assert os.listdir(tmp_path) == ["out.json"], f"interrupted at instruction {instruction}"
+        assert path.read_bytes() in (b"old", b"new")
+        if count < instruction:
+            break
+    assert instruction > 100
+    assert path.read_bytes() == b"new"
 
 
 def test_a_failed_replacement_leaves_nothing_behind(tmp_path, monkeypatch):

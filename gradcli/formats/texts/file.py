@@ -51,16 +51,17 @@ def replacing(path: str) -> Iterator[IO[bytes]]:
     folder, name = os.path.split(target)
     ending = _ending(os.getpid())
     temporary = os.path.join(folder, f".{name[:100]}.{os.urandom(6).hex()}{ending}")
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL  # no file or link of this name is followed
-    descriptor = os.open(temporary, flags, 0o666)  # before the umask
     try:
-        with open(descriptor, "wb") as file:
+        with open(temporary, "xb") as file:  # a new file: no file or link of this name is followed
             yield file
         if mode is not None:
             os.chmod(temporary, stat.S_IMODE(mode))
         os.replace(temporary, target)
-    except BaseException:
-        os.unlink(temporary)
+    except BaseException as error:  # an interrupt may come as soon as the file is there
+        others = isinstance(error, FileExistsError) and error.filename == temporary
+        if not others:
+            with suppress(FileNotFoundError):
+                os.unlink(temporary)
         raise
 
 

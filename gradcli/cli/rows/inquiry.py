@@ -14,12 +14,12 @@ from gradcli.cli.line.inputs import constant, directions, load
 from gradcli.cli.line.options import FIELDS, ROWS, Line
 from gradcli.cli.line.output import Target, choose, decided, look
 from gradcli.cli.line.reading import read_program
-from gradcli.cli.rows.query import Query, Question
+from gradcli.cli.rows.query import Query, Question, Shown
 from gradcli.cli.terminal.failures import usage
 from gradcli.cli.terminal.messages import Telling
 from gradcli.cli.terminal.terminal import print_message
 from gradcli.errors import Diagnostic, GradError
-from gradcli.formats.writers.forms import FORMS, ValueParts, parts_of
+from gradcli.formats.writers.forms import FORMS
 from gradcli.limits import DEFAULT, Limits, chosen
 from gradcli.machine import free
 
@@ -258,13 +258,7 @@ class Inquiry:
         """Answer a question for every row; the status is 1 if one answer is negative."""
         from gradcli.cli.rows.rows import answer_rows
 
-        look = self.look
-
-        def parts(result: Any) -> ValueParts:
-            shown = finished(result)
-            written: ValueParts = parts_of(shown.view, shown, look)
-            return written
-
+        parts = Shown(self.look, finished)
         assert self.records is not None, "no --rows"
         asked = Question(query, settings, self.program, self.inputs, parts)
         answer_rows(asked, self.records, self.target, self.telling, self._table)

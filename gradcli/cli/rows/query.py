@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from gradcli.formats.writers.forms import ValueParts
+from gradcli.formats.writers.forms import ValueParts, parts_of
 from gradcli.record import Record
 
 if TYPE_CHECKING:
     from gradcli.program import Given, Many, Options, Program
+    from gradcli.results import Look
 
 
 class Query(Record):
@@ -38,6 +39,25 @@ class Warm(Query):
         if found.converged:
             self.asked["start"] = found.values
         return found
+
+
+class Shown(Record):
+    """Makes the parts of an answer that are written.
+
+    Fields:
+        look: How they look.
+        finished: Turns an answer into the result that is shown.
+    """
+
+    __slots__ = ("look", "finished")
+    look: Look
+    finished: Callable[[Any], Any]
+
+    def __call__(self, answer: Any) -> ValueParts:
+        """The parts of an answer."""
+        shown = self.finished(answer)
+        written: ValueParts = parts_of(shown.view, shown, self.look)
+        return written
 
 
 class Question(Record):

@@ -44,6 +44,21 @@ if TYPE_CHECKING:
     from gradcli.program import Options
 
 
+class Tally:
+    """What became of rows.
+
+    Fields:
+        status: The status of the first bad row; 0 if there is none.
+        count: How many rows there were.
+        left_out, first_left: How many were left out, and the line of the first of these.
+        wrong: The numbers of those whose check failed, or whose search found nothing.
+    """
+
+    def __init__(self) -> None:
+        self.status = self.count = self.left_out = self.first_left = 0
+        self.wrong: list[int] = []
+
+
 def answer_rows(
     question: Question, asked: Batch, target: Target, telling: Telling, table: Table | None = None
 ) -> None:
@@ -52,10 +67,46 @@ def answer_rows(
     Raises:
         typer.Exit: With the status of the first bad row, whose error is written.
     """
+    tally = write_rows(question, asked, target, telling, set(), table)
+    status = tally.status
+    if tally.left_out:
+        telling.warn([left_out(tally.left_out, tally.count, f"line {tally.first_left}")])
+    if asked.on_error == "ignore":
+        status = 0
+    if tally.wrong:
+        status = status or 1
+        if not telling.quiet:
+            telling.report([not_right(tally.wrong, question.query.name)])
+    if status:
+        raise typer.Exit(status)
+
+
+def write_rows(
+    question: Question,
+    asked: Batch,
+    target: Target,
+    telling: Telling,
+    told: set[str],
+    table: Table | None = None,
+) -> Tally:
+    """Ask the question of every row, write each answer, and tell the errors of rows.
+
+    Args:
+        question: The question.
+        asked: The rows.
+        target: Where the answers go.
+        telling: Where warnings and errors go.
+        told: The codes of warnings that are not told again; grows.
+        table: Where a watched process tells what it does.
+
+    Raises:
+        typer.Exit: With the status of a bad row that ends the work, whose error is told.
+    """
     question.program.check_given(question.inputs)
     wanted = _wanted(question, asked.rows)
     target = row_target(target, asked)
     kind = target.form
+    tally = Tally()
     met: set[str] = set()  # codes of warnings in this process: only the first of each is explained
 
     def ask(row: Row, leave: Callable[[Answer], None]) -> Answer:
@@ -86,8 +137,8 @@ def answer_rows(
 
     asked.rows.take(wanted.names, asked.kept.names if asked.kept else ())
     gc.enable()  # many rows make many reference cycles
-    told: set[str] = set()
-    if wanted.left and asked.rows.form != "ndjson":
+    if wanted.left and asked.rows.form != "ndjson" and "input-at-default" not in told:
+        told.add("input-at-default")
         telling.warn([_at_default(f"`{asked.rows.name}`", wanted.left)])
     rows = iter(asked.rows)
     beside = _may_get_stuck(question.options.limits) and can_fork()
@@ -95,8 +146,6 @@ def answer_rows(
         first = [*islice(rows, 1)]
         rows = chain(first, rows)
         beside = not (first and takes_code(question, wanted, first[0]))
-    status = count = left_out = first_left = 0
-    wrong: list[int] = []
     # a bar among rows that scroll by would not help
     scrolling = target.path is None and is_terminal(sys.stdout)
     with (
@@ -125,36 +174,27 @@ def answer_rows(
                 telling.warn(fresh)
             if not isinstance(found, Answer):
                 bar.advance(found.number + found.size, None, asked.rows.share)
-                count += found.size
+                tally.count += found.size
                 writer.write_together(found)
                 continue
             bar.advance(found.number + 1, None, asked.rows.share)
-            count += 1
+            tally.count += 1
             if found.status:
-                status = status or found.status
+                tally.status = tally.status or found.status
                 if asked.on_error in ("skip", "ignore"):
-                    left_out += 1
-                    first_left = first_left or found.line
+                    tally.left_out += 1
+                    tally.first_left = tally.first_left or found.line
                 if asked.on_error != "record":
                     bar.clear()
                     telling.report(_not_told(found.diagnostics, told))
                 if asked.on_error == "stop":
-                    raise typer.Exit(status)
+                    raise typer.Exit(found.status)
             if not found.right:
-                wrong.append(found.number)
-                status = status or 1
+                tally.wrong.append(found.number)
+                tally.status = tally.status or 1
             writer.write(found)
         writer.end()
-    if left_out:
-        telling.warn([_left_out(left_out, count, first_left)])
-    if asked.on_error == "ignore":
-        status = 0
-    if wrong:
-        status = status or 1
-    if wrong and not telling.quiet:
-        telling.report([_not_right(wrong, question.query.name)])
-    if status:
-        raise typer.Exit(status)
+    return tally
 
 
 def _shared(
@@ -194,13 +234,13 @@ def _end(telling: Telling) -> Callable[[Answer], None]:
     return end
 
 
-def _left_out(left_out: int, count: int, line: int) -> Diagnostic:
-    """The warning that rows were left out."""
-    rows = f"{left_out:,} of {count:,} rows left out, the first at line {line}"
+def left_out(some: int, count: int, first: str) -> Diagnostic:
+    """The warning that some of the rows were left out, the first of them at a place."""
+    rows = f"{some:,} of {count:,} rows left out, the first at {first}"
     return Diagnostic("rows-left-out", rows, severity="warning")
 
 
-def _not_right(rows: Sequence[int], asked: str) -> Diagnostic:
+def not_right(rows: Sequence[int], asked: str) -> Diagnostic:
     """The error that checks of some rows failed, or that searches found nothing."""
     numbers = ", ".join(map(str, rows[:_LISTED])) + (", ..." if len(rows) > _LISTED else "")
     if asked != "gradcheck":

@@ -28,7 +28,7 @@ class ArrowRows(Rows):
         self._table = Header(self._file.names, ",", None, dialect)
         self.names = tuple(self._table.columns)
         self.titles = self._table.titles
-        self.count = 0
+        self.count = self._first_number = 0
         self._batches: Iterator[Any] | None = None
         self._rest: Any = None  # of the current batch
         self._waiting: deque[Row] = deque()
@@ -44,8 +44,12 @@ class ArrowRows(Rows):
     def at_hand(self) -> bool:
         return True
 
+    def begin(self, number: int, line: int | None = None) -> None:
+        self.count = self._first_number = number
+
     def share(self) -> float | None:
-        return self.count / self._file.count if self._file.count else None
+        done = self.count - self._first_number
+        return done / self._file.count if self._file.count else None
 
     def check(self, names: frozenset[str]) -> None:
         self._table.check(names)

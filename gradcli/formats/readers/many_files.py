@@ -37,6 +37,10 @@ class ManyFiles(Rows):
         share = self._file.share()
         return None if share is None else (self._done + share) / len(self._names)
 
+    def begin(self, number: int, line: int | None = None) -> None:
+        self._before = number
+        self._first_file.begin(0, line)
+
     def check(self, names: frozenset[str]) -> None:
         self._wanted = names
         self._first_file.check(names)

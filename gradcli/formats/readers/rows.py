@@ -50,7 +50,7 @@ class Rows:
         names: The columns, or the keys of the first object, as names of inputs.
         titles: The same as written in the file.
         at_once: True if no record has to be waited for, as in a file.
-        count: How many records have been read.
+        count: The number of the next record.
     """
 
     def __init__(self, name: str, opened: Opened, dialect: Dialect = USUAL) -> None:
@@ -125,6 +125,12 @@ class Rows:
         if not self._size:
             return None
         return min((self._stream.tell() - self._blocks.waiting) / self._size, 1.0)
+
+    def begin(self, number: int, line: int | None = None) -> None:
+        """Give the first record this number, and the first line this one, in place of 0 and 1."""
+        self.count = number
+        if line is not None:
+            self._lines.number += line - 1
 
     def check(self, names: frozenset[str]) -> None:
         """Check that the columns for these names are complete arrays.

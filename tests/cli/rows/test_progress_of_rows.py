@@ -106,6 +106,6 @@ def test_a_wrong_rule_is_told_once_and_every_other_error_each_time(cli):
 
 @pytest.mark.parametrize(("count", "more"), [(20, ""), (21, ", ...")])
 def test_failed_checks_are_listed_by_row_up_to_the_twentieth(count, more):
-    (said,) = [rows._not_right(range(count), "gradcheck").message]
+    (said,) = [rows.not_right(range(count), "gradcheck").message]
     numbers = ", ".join(map(str, range(20)))
     assert said == f"checks fail in {count} rows: {numbers}{more}"

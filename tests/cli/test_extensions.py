@@ -83,7 +83,7 @@ def slope(loaded: Loaded, request: Request) -> SlopeResult:
     found = run.linearized.pull([run.cotangent()])
     return run.result(SlopeResult, slope=float(sum(run.by_name(found).values())), warnings=())
 ''',
-    "questions/program.py": (
+    "questions/derivatives.py": (
         "    def vjp(",
         '''    def slope(
         self,

@@ -454,8 +454,17 @@ GROUPS = {
             "picture or a file to write, 4 for a file to read)",
             "`pip install 'gradcli[special]'` installs SciPy for some special functions, `pip "
             "install 'gradcli[fit]'` the same for `gradcli fit`, `pip install 'gradcli[plot]'` "
-            "the packages with which `gradcli plot` draws, and `pip install 'gradcli[fast]'` "
-            "pyarrow for Parquet and Arrow files.",
+            "the packages with which `gradcli plot` draws, `pip install 'gradcli[fmt]'` ruff for "
+            "`gradcli fmt`, and `pip install 'gradcli[fast]'` pyarrow for Parquet and Arrow files.",
+        ),
+        (
+            "not-formatted",
+            "a program that `gradcli fmt` leaves as it is, because ruff's layout would change it "
+            "(status 3)",
+            "ruff writes strings at the beginning of a program, function or class in a layout of "
+            "its own. If such a string is a result, give it a name: `text = "
+            "'...'`. Comments may also stand where ruff cannot keep them. `# fmt: off` protects "
+            "the lines behind it.",
         ),
         (
             "plots-left-out",

@@ -41,6 +41,7 @@ __all__ = [
     "check_source",
     "constant",
     "decode",
+    "is_same",
     "load",
     "load_source",
     "operation",
@@ -86,6 +87,30 @@ def load_source(source: Source, given: frozenset[str] = frozenset()) -> Program:
         ProgramError: If it is refused; the error has all findings.
     """
     return Program(source, _lowered(parse(source), source, given))
+
+
+def is_same(first: Source, second: Source) -> bool:
+    """True if two texts are the same program, wherever its parts stand. Both must parse.
+
+    Their ops programs are compared; if a text is refused, their syntax trees without docstrings.
+    """
+    one, other = parse(first), parse(second)
+    with Room(NESTED):
+        try:
+            a, b = _lowered(one, first, frozenset()), _lowered(other, second, frozenset())
+            return (a.main, a.result, a.output) == (b.main, b.result, b.output)
+        except ProgramError:
+            return _without_docstrings(one) == _without_docstrings(other)
+
+
+def _without_docstrings(module: ast.Module) -> ast.Module:
+    """A tree without the strings at the beginning of its bodies, which mean nothing."""
+    for node, *_ in walk(module):
+        if isinstance(node, ast.Module | ast.Def | ast.Class):
+            match node.body:
+                case (ast.ExprStatement(value=ast.Literal(value=str())), *rest):
+                    node.body = tuple(rest)
+    return module
 
 
 def _lowered(module: ast.Module, source: Source, given: frozenset[str]) -> ir.Program:

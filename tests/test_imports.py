@@ -60,6 +60,7 @@ MAY_IMPORT = {
     "library_programs": {"ir", "grammar", "record", "source", "engine.run"},
     "make": {"grammar", "engine.ops", "engine.compile", "library_programs"},
     "render": {"source", "errors", "results", "views"},
+    "editor": {*_PLAIN, "grammar", "program"},
     "cli": {
         "record",
         "source",
@@ -70,6 +71,7 @@ MAY_IMPORT = {
         "results",
         "views",
         "program",
+        "editor",
         "formats",
         "render",
     },

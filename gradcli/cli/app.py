@@ -32,6 +32,7 @@ _MODULES = {
     "plot": "gradcli.cli.commands.plot",
     "fit": "gradcli.cli.commands.fit",
     "serve": "gradcli.cli.commands.serve",
+    "fmt": "gradcli.cli.commands.fmt",
     "export": "gradcli.cli.commands.export",
     "ops": "gradcli.cli.commands.ops",
     "explain": "gradcli.cli.commands.explain",

@@ -443,6 +443,7 @@ class Function(Record):
     """
 
     __slots__ = ("name", "parameters", "body", "locals", "captures", "span")
+    _ignored = frozenset({"span"})
     name: str
     parameters: tuple[Parameter, ...]
     body: Body

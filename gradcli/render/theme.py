@@ -23,6 +23,8 @@ STYLES = {
     "branch": "dim",
     "count": "yellow",
     "reference": "cyan",
+    "added": "green",
+    "removed": "red",
     "curve1": "cyan",
     "curve2": "magenta",
     "curve3": "green",

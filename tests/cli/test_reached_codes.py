@@ -87,6 +87,7 @@ ELSEWHERE = {
     "bad-question": "tests/cli/serve/test_questions.py",
     "bug": "tests/cli/commands/test_commands.py",
     "missing-extra": "tests/numerics/test_special.py",
+    "not-formatted": "tests/editor/test_layout.py",
     "numbers-in-quotes": "tests/cli/rows/test_row_options.py",
     "worker-lost": "tests/cli/rows/test_rows.py",
 }

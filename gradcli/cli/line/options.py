@@ -93,6 +93,10 @@ class Line:
         "input its value for all questions.",
         autocompletion=completed("inputs"),
     )
+    formatted: list[str] | None = argument(
+        metavar="[FILE|FOLDER]...",
+        help="Programs, or folders with .grad files; - or nothing for standard input.",
+    )
     name: str | None = argument(
         metavar="[NAME]",
         help="An operation, its sign, or words to search for; all without it.",
@@ -315,6 +319,13 @@ class Line:
         "--output",
         metavar="FILE",
         help="The file to write: .c (with its header), .py or .tex.",
+    )
+    only_check: bool = flag(
+        "--check", help="Write nothing; list files that would change, with status 1 if any would."
+    )
+    diff: bool = flag("--diff", help="Write nothing; show what would change, with status 1 if any.")
+    line_length: int = option(
+        default=88, min=20, max=320, metavar="N", help="Columns of a line (88)."
     )
     form: str = option("-f", "--format", default="auto", metavar="FORM")
     json: bool = flag("--json", help="Short for --format json.")

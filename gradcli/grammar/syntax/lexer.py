@@ -40,3 +40,15 @@ def tokens(tables: Tables, text: str, start: int, end: int) -> Iterator[Token]:
         from gradcli.grammar.syntax.unreadable import fault
 
         raise fault(text, at, end)
+
+
+def comments(text: str) -> Iterator[Token]:
+    """The comments of a text that has no character which begins no token."""
+    match = pattern(text).match
+    at = 0
+    while found := match(text, at):
+        kind = found.lastgroup
+        assert kind is not None
+        begin, at = found.span(kind)
+        if kind == "COMMENT":
+            yield kind, found[kind], begin, at

@@ -116,7 +116,10 @@ def _harmless(event: str, args: tuple[Any, ...], named: tuple[str, ...]) -> bool
     if event in ("os.listdir", "os.scandir"):
         folder = os.fsdecode(args[0] or ".")
         beside = bool(named) and (folder == "." or any(folder in text for text in named))
+        beside = beside or _is_inside(folder, named)
         return beside or os.path.realpath(folder).startswith(MODULES)
+    if event == "subprocess.Popen":  # `fmt`: texts go in and out through pipes
+        return [Path(args[0]).name, args[1][1:3]] == ["ruff", ["format", "--isolated"]]
     if event in ("os.remove", "os.rename", "os.chmod", "os.mkdir"):
         return _is_named(os.fsdecode(args[0]), named)
     if event == "exec":
@@ -137,7 +140,14 @@ def _may_open(path: str, args: tuple[Any, ...], named: tuple[str, ...]) -> bool:
     if path.startswith(MACHINE) or _is_named(path, named):
         return True
     reading = (args[2] or 0) & (os.O_WRONLY | os.O_RDWR) == 0
+    if reading and _is_inside(path, named):
+        return True
     return reading and os.path.realpath(path).startswith(MODULES)
+
+
+def _is_inside(path: str, named: tuple[str, ...]) -> bool:
+    """True if a path is inside a folder that is named."""
+    return any(os.path.isdir(text) and path.startswith(os.path.join(text, "")) for text in named)
 
 
 def _is_named(path: str, named: tuple[str, ...]) -> bool:

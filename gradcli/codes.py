@@ -461,10 +461,9 @@ GROUPS = {
             "not-formatted",
             "a program that `gradcli fmt` leaves as it is, because ruff's layout would change it "
             "(status 3)",
-            "ruff writes strings at the beginning of a program, function or class in a layout of "
-            "its own. If such a string is a result, give it a name: `text = "
-            "'...'`. Comments may also stand where ruff cannot keep them. `# fmt: off` protects "
-            "the lines behind it.",
+            "Of strings at the beginning of a program, function or class, ruff changes blanks. If "
+            "such a string is a result, give it a name: `text = '...'`. Comments may also stand "
+            "where ruff cannot keep them. `# fmt: off` protects the lines behind it.",
         ),
         (
             "plots-left-out",

@@ -73,7 +73,7 @@ class Diagnostic(Record):
         """Source name, line and column (from 1), or None where there is no place."""
         if self.source is None or self.span is None:
             return None
-        return self.source.name, *self.source.position(self.span.start)
+        return self.source.place(self.span.start)
 
     def __str__(self) -> str:
         """The message behind its place."""

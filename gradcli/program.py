@@ -86,6 +86,10 @@ def load_source(source: Source, given: frozenset[str] = frozenset()) -> Program:
     Raises:
         ProgramError: If it is refused; the error has all findings.
     """
+    if source.cells:
+        from gradcli.cells import program_of
+
+        return program_of(source, given)
     return Program(source, _lowered(parse(source), source, given))
 
 

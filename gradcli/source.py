@@ -17,6 +17,24 @@ class Span(NamedTuple):
     end: int
 
 
+class Cell(NamedTuple):
+    """A stretch of a source that is a cell of a notebook, or a block of code in a page.
+
+    Fields:
+        start, end: The stretch, in offsets.
+        number: The number of the cell in a notebook, from 1; 0 where places are told by the lines
+            of the file.
+        line: The number of its first line, in the cell or in the file.
+        indent: Columns of the file to the left of its lines.
+    """
+
+    start: int
+    end: int
+    number: int
+    line: int
+    indent: int
+
+
 class Source:
     """A program's text and the name that messages give it, or a part of a file.
 
@@ -24,14 +42,16 @@ class Source:
 
     Fields:
         first: Number of the text's first line.
+        cells: The cells that the program is made of, in order; none if it is one text.
     """
 
-    __slots__ = ("_starts", "first", "name", "text")
+    __slots__ = ("_starts", "cells", "first", "name", "text")
 
-    def __init__(self, name: str, text: str, first: int = 1) -> None:
+    def __init__(self, name: str, text: str, first: int = 1, cells: tuple[Cell, ...] = ()) -> None:
         self.name = name
         self.text = text
         self.first = first
+        self.cells = cells
         self._starts: list[int] | None = None
 
     @property
@@ -47,6 +67,22 @@ class Source:
         starts = self.starts
         index = bisect_right(starts, offset) - 1
         return self.first + index, offset - starts[index] + 1
+
+    def cell(self, offset: int) -> Cell | None:
+        """The cell in which an offset is, or the last one before it; None without cells."""
+        index = bisect_right([cell.start for cell in self.cells], offset) - 1
+        return self.cells[max(index, 0)] if self.cells else None
+
+    def place(self, offset: int) -> tuple[str, int, int]:
+        """Name, line and column of an offset, as messages tell them: those of its cell, if there
+        are cells.
+        """
+        line, column = self.position(offset)
+        cell = self.cell(offset)
+        if cell is None:
+            return self.name, line, column
+        name = f"{self.name}:cell {cell.number}" if cell.number else self.name
+        return name, line - self.position(cell.start)[0] + cell.line, column + cell.indent
 
     def offset(self, line: int, column: int) -> int:
         """Offset of a line and column, both from 1: the inverse of ``position``."""

@@ -1,5 +1,5 @@
-"""Results of `gradcli trace`, `plot`, `fit`, `minimize`, `root` and `propagate`: plain, frozen
-data, apart from the results that short commands import.
+"""Results of notebooks, `gradcli trace`, `plot`, `fit`, `minimize`, `root` and `propagate`: plain,
+frozen data, apart from the results that short commands import.
 """
 
 from __future__ import annotations
@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from gradcli.errors import Diagnostic
-from gradcli.results import Answer, Result, Shown, Value
+from gradcli.results import Answer, Result, RunResult, Shown, Value
 
 
 class TraceRow(Result):
@@ -486,3 +486,34 @@ class FitPlot(Result):
     over: str
     level: float
     curves: tuple[FitCurve, ...]
+
+
+class CellResult(Result):
+    """A cell of a notebook that has run.
+
+    Fields:
+        number: Its number among the cells of code, from 1.
+        printed: The text that it printed.
+        shown: The text of its last expression; "" if nothing is shown.
+        figures: What it plotted, as PNG.
+        graph: The recorded graph of its last expression, as SVG; "" if none is drawn.
+        error: The error that ended it; None if it was run to its end.
+    """
+
+    number: int
+    printed: str
+    shown: str
+    figures: tuple[bytes, ...]
+    graph: str
+    error: Diagnostic | None
+
+
+class NotebookResult(RunResult):
+    """The result of a run of a notebook or page.
+
+    Fields:
+        cells: The cells that have run, in order.
+    """
+
+    view = "notebook"
+    cells: tuple[CellResult, ...]

@@ -118,7 +118,7 @@ def checked(text, given=None):
             watch(session, name, value) if name[0] in "<>" else value
         )
     }
-    with suppress(GradError), mock.patch.dict(execute._PROVIDED, names):
+    with suppress(GradError), mock.patch.dict(execute.PROVIDED, names):
         Executable(program).run(
             Session(random=RandomNumbers(0)), values
         )  # up to where it fails it holds

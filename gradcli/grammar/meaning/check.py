@@ -258,8 +258,8 @@ class _Expressions:
             return  # `x.dtype == torch.float` compares with a type
         message = f"`{builtin}` is a built-in function here, not a value"
         help: str | None
-        declared = bool(self.names.declared)
-        help = f"declare it: `input {builtin}`" if declared else f"give it a value: `{builtin}=...`"
+        closed = self.names.closed
+        help = f"declare it: `input {builtin}`" if closed else f"give it a value: `{builtin}=...`"
         yield Fault("builtin-as-value", message, *node.span, help=help if plain else None)
 
     def is_known(self, node: ast.Expr, scope: Scope | None) -> bool:
@@ -297,7 +297,7 @@ class _Expressions:
             message = f"there is no class `{name}`"
         elif role == "call":
             message = f"`{name}` is called and never defined"
-        elif self.names.declared:
+        elif self.names.closed:
             message = f"`{name}` is never given a value"
         else:
             message = f"`{name}` is not a value"

@@ -25,18 +25,30 @@ from gradcli.ir import visit
 from gradcli.source import Source, Span
 
 
-def lower(module: ast.Module, names: Names, source: Source) -> ir.Program:
-    """The ops program of a module that passed the checker."""
-    return _Lowering(names, source).program(module)
+def lower(
+    module: ast.Module, names: Names, source: Source, before: ir.Program | None = None
+) -> ir.Program:
+    """The ops program of a module that passed the checker.
+
+    Args:
+        module: The whole program, or one of its cells.
+        names: The names of the whole program.
+        source: Its text.
+        before: The program of the cells before; the result begins with its instructions.
+    """
+    return _Lowering(names, source, before).program(module)
 
 
 class _Lowering(Expressions):
     """The part of the lowering that handles statements."""
 
-    def __init__(self, names: Names, source: Source) -> None:
-        super().__init__(names)
+    def __init__(self, names: Names, source: Source, before: ir.Program | None) -> None:
+        super().__init__(names, before)
         self.source = source
         self.inputs: list[ir.Input] = []
+        if before is not None:
+            self.out += before.main.body
+            self.inputs += before.inputs
         self.ended: list[int | None] = []  # by loop: the slot that is True until `break`
         self.inside = ""  # the names of the enclosing classes, each followed by a point
         self.changes_in_place = not IN_PLACE.isdisjoint(names.members)

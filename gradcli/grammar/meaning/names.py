@@ -138,6 +138,15 @@ _ROLES = {
 }
 
 
+class Cells(Record):
+    """A program that is made of cells: `grow` is True if more may follow, which may define names
+    that functions read.
+    """
+
+    __slots__ = ("grow",)
+    grow: bool
+
+
 class Names(Record):
     """What the names of a program stand for.
 
@@ -155,6 +164,8 @@ class Names(Record):
         unneeded: Those of `free` that are read only in functions which the program names nowhere
             outside their own bodies.
         imports: What names bound by imports stand for, as full paths ("torch.nn.functional").
+        closed: True if a name that nobody assigns is an error, not an input: in a program that
+            declares its inputs or is made of cells.
         members: Attributes and methods of the program's own classes, if it has any; an own
             differentiable function without attributes is none.
         rules: Names of own differentiable functions.
@@ -171,6 +182,7 @@ class Names(Record):
         "free",
         "unneeded",
         "imports",
+        "closed",
         "members",
         "rules",
         "signatures",
@@ -185,6 +197,7 @@ class Names(Record):
     free: tuple[str, ...]
     unneeded: frozenset[str]
     imports: dict[str, str]
+    closed: bool
     members: frozenset[str]
     rules: frozenset[str]
     signatures: Signatures
@@ -260,7 +273,12 @@ class Names(Record):
         return full_path(expr, lambda name: self.is_bound(name, scope), self.imports)
 
 
-def analyse(module: ast.Module, signatures: Signatures, given: frozenset[str]) -> Names:
+def analyse(
+    module: ast.Module,
+    signatures: Signatures,
+    given: frozenset[str],
+    cells: Cells | None = None,
+) -> Names:
     """Find out what the names of a program stand for.
 
     Args:
@@ -268,6 +286,7 @@ def analyse(module: ast.Module, signatures: Signatures, given: frozenset[str]) -
         signatures: The built-ins.
         given: Names given from outside. In a program without declarations such a name is an input
             where it is read, even if it is a built-in's.
+        cells: If the program is made of cells, what is known of them.
     """
     counts: dict[str, int] = {}
     for name in (*assigned(module.body), *_made_global(module.body)):
@@ -293,7 +312,12 @@ def analyse(module: ast.Module, signatures: Signatures, given: frozenset[str]) -
 
     owned = frozenset((*counts, *sizes))
     free: tuple[str, ...] = ()
-    if not declared:
+    closed = bool(declared) or cells is not None
+    if cells is not None and cells.grow:
+        later = tuple(_later(module, owned.union(imports), signatures))
+        counts.update(dict.fromkeys(later, 2))
+        owned = owned.union(later)
+    if not closed:
         free = tuple(_free(module, owned.union(imports), signatures, given))
     bound = owned.union(free)
     constants = {
@@ -304,7 +328,7 @@ def analyse(module: ast.Module, signatures: Signatures, given: frozenset[str]) -
     }
     top = tuple(counts)
     unneeded = frozenset(_unneeded(module, free))
-    named = (top, counts, once, constants, declared, sizes, free, unneeded, imports)
+    named = (top, counts, once, constants, declared, sizes, free, unneeded, imports, closed)
     classes = [*_classes(module)]
     rules = _rules(classes, imports)
     own = _members(module, classes, rules)
@@ -714,6 +738,22 @@ def _free(
     for name, as_value in found.items():
         if as_value or name in given or not (name in PREFIXES or _is_module(name)):
             yield name
+
+
+def _later(module: ast.Module, owned: frozenset[str], signatures: Signatures) -> Iterator[str]:
+    """Names that nobody assigns yet and that functions read, which look them up when they run."""
+    found: dict[str, None] = {}
+    for node, role, scope in walk(module):
+        if not isinstance(node, ast.Name) or scope is None or scope.kind == "class":
+            continue
+        name = node.id
+        if name in owned or scope.binds(name) or name in signatures or name == "super":
+            continue
+        if name in PREFIXES or name in RULE_BASES or signatures.in_library(name):
+            continue
+        if not (_is_foreign(name) or (role == "base" and _is_module(name))):
+            found[name] = None
+    yield from found
 
 
 def _unneeded(module: ast.Module, free: tuple[str, ...]) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gradcli.grammar.meaning.names import Names, Scope
 from gradcli.ir import program as ir
+from gradcli.ir.visit import all_functions
 
 
 class Function:
@@ -34,14 +35,27 @@ class Function:
 class Slots:
     """State of the lowering: the current function and block."""
 
-    def __init__(self, names: Names) -> None:
+    def __init__(self, names: Names, before: ir.Program | None = None) -> None:
         self.names = names
         self.count = 0
         self.variables: dict[int, str] = {}
         self.function = Function(None, None, "")
         self.out: list[ir.Instruction] = []
+        if before is not None:
+            self.continue_behind(before)
         for name in (*names.top, *names.sizes, *names.free):
             self.declare(name)
+
+    def continue_behind(self, before: ir.Program) -> None:
+        """Keep the slots of the cells before, and number new ones after them."""
+        self.variables = dict(before.variables)
+        for slot in before.main.locals:
+            if slot in before.variables:
+                self.function.slots[before.variables[slot]] = slot
+            else:
+                self.function.hidden.append(slot)
+        used = (slot for f in all_functions(before.main) for slot in f.locals)
+        self.count = max((*before.variables, *used), default=0)
 
     def new(self) -> int:
         """The number of a new slot."""

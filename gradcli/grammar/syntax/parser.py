@@ -5,6 +5,7 @@ Nothing here recurses, so a program of any length and nesting parses in bounded 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -17,13 +18,14 @@ from gradcli.grammar.syntax.layout import Token, layout, lines
 from gradcli.grammar.syntax.lexer import tokens
 from gradcli.grammar.syntax.tables import Keep, Rule, Tables, load
 from gradcli.grammar.syntax.transform import Transform
-from gradcli.source import Source, Span
+from gradcli.source import Cell, Source, Span
 
 if TYPE_CHECKING:
     from gradcli.grammar.syntax.forms import Entry, Forms
 
 MAX_DEPTH = 200
 _FEW = 20  # lines of a text that has no forms
+_NO_LINE_END = re.compile(r"[^\r\n]")
 
 
 def parse(source: Source) -> ast.Module:
@@ -43,6 +45,23 @@ def parse(source: Source) -> ast.Module:
         offer(found, source.text, reads)
         raise ProgramError(*(fault.diagnostic(source) for fault in found)) from None
     assert isinstance(tree, ast.Module)
+    return tree
+
+
+def parse_cell(source: Source, cell: Cell) -> ast.Module:
+    """The syntax tree of one cell of a source.
+
+    Raises:
+        ProgramError: The cell does not parse by itself; it has an error for each bad line.
+    """
+    before = _NO_LINE_END.sub(" ", source.text[: cell.start])
+    alone = Source(source.name, before + source.text[cell.start : cell.end])
+    try:
+        tree = parse(alone)
+    except ProgramError as error:
+        for found in error.diagnostics:
+            found.source = source
+        raise
     return tree
 
 

@@ -20,13 +20,13 @@ def run(loaded: Loaded, request: Request) -> RunResult:
     drawn = {"recording": seen, "plots": options.plots}
     done = loaded.execute(request.inputs, options, watch, **drawn)
     try:
-        return _result(loaded, request, done)
+        return result_of(loaded, request, done)
     except RecursionError:
         message = "a list is nested too deeply to be a value of the program"
         raise RunError(Diagnostic("nested-too-deep", message)) from None
 
 
-def _result(loaded: Loaded, request: Request, done: Done) -> RunResult:
+def result_of(loaded: Loaded, request: Request, done: Done) -> RunResult:
     """The result of a finished run, as plain data."""
     result = loaded.tensor(done, done.result, None) if is_numeric(done.result) else done.result
     warnings = [*done.warnings(loaded.source)]

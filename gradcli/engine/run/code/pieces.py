@@ -24,14 +24,16 @@ class Place(Record):
 
 
 class Pieces:
-    """The parts made of one program: places that its code calls, constants that it reads."""
+    """The parts made of one program: places that its code calls, constants that it reads. Names
+    that it makes are numbered from `first`.
+    """
 
-    def __init__(self, program: ir.Program) -> None:
+    def __init__(self, program: ir.Program, first: int = 0) -> None:
         self.program = program
         self.source = program.source
         self.places: list[Place] = []
         self.constants: set[str] = set()
-        self.count = 0
+        self.first = self.count = first
         self.cache: dict[Span, dict[str, int]] = {}
 
     def at(self, span: Span) -> Any:
@@ -126,7 +128,7 @@ class Pieces:
         """The name of a function made for an instruction."""
         named = self.program.variables
         variable = next((named.get(slot, "") for slot in writes(instruction)), "")
-        name = f"@{len(self.places)}"
+        name = f"@{self.first + len(self.places)}"
         self.places.append(Place(name, instruction, variable))
         return name
 

@@ -50,15 +50,45 @@ def translate(program: ir.Program, counting: type[Counting], filename: str = FIL
         ProgramError: If the program is too large for Python's compiler.
     """
     translator = _Translator(program, counting)
+    return _code(translator, translator.parts(), filename)
+
+
+def translate_cell(
+    program: ir.Program, start: int, counting: type[Counting], first: int
+) -> tuple[Code, int]:
+    """Python code for the last cell of a program, whose variables are globals.
+
+    Args:
+        program: The program with this cell and those before it.
+        start: The number of instructions of the cells before.
+        counting: How the code counts.
+        first: The first number of names that the code makes.
+
+    Returns:
+        The code, and the first number for the next cell.
+
+    Raises:
+        ProgramError: If the cell is too large for Python's compiler.
+    """
+    translator = _Translator(program, counting, first)
+    code = _code(translator, translator.cell(start), FILENAME)
+    return code, max(translator.count, first + len(code.places)) + 1
+
+
+def _code(translator: _Translator, parts: Iterator[ast.FunctionDef], filename: str) -> Code:
+    """The code of functions that a translator makes.
+
+    Raises:
+        ProgramError: If they are too large for Python's compiler.
+    """
     try:
         with Room(NESTED):
-            parts = tuple(_compiled(part, filename) for part in translator.parts())
+            made = tuple(_compiled(part, filename) for part in parts)
     except (RecursionError, MemoryError, SyntaxError):
-        place = Diagnostic(
-            "nested-too-deep", "the program is nested too deeply", program.source, Span(0, 0)
-        )
-        raise ProgramError(place) from None
-    return Code(parts, tuple(translator.places), tuple(sorted(translator.constants)))
+        source = translator.program.source
+        message = "the program is nested too deeply"
+        raise ProgramError(Diagnostic("nested-too-deep", message, source, Span(0, 0))) from None
+    return Code(made, tuple(translator.places), tuple(sorted(translator.constants)))
 
 
 def _compiled(function: ast.FunctionDef, filename: str) -> CodeType:
@@ -68,8 +98,8 @@ def _compiled(function: ast.FunctionDef, filename: str) -> CodeType:
 
 
 class _Translator(Pieces):
-    def __init__(self, program: ir.Program, counting: type[Counting]) -> None:
-        super().__init__(program)
+    def __init__(self, program: ir.Program, counting: type[Counting], first: int = 0) -> None:
+        super().__init__(program, first)
         self.counting = counting(self)
         self.blocks = 0  # nested Python blocks at this point of the current Python function
         self.wrapped = 0  # > 0 inside blocks moved into functions of their own
@@ -90,15 +120,26 @@ class _Translator(Pieces):
             whole.body.append(self.end(variables))
             yield whole
             return
-        self.shared = frozenset(map(self.variable, main.locals))
-        self.globals = frozenset(main.locals)
         for start in range(0, len(main.body), MOST_TOGETHER):
             body = main.body[start : start + MOST_TOGETHER]
-            part = ir.Function(PART, (), body, main.locals, (), span)
-            made = self.python_function(part, PART, [], _OF_THE_RUN, self.shared)
-            if start + MOST_TOGETHER >= len(main.body):
-                made.body.append(self.end(self.constant(None, span)))
-            yield made
+            yield self.part(body, ends=start + MOST_TOGETHER >= len(main.body))
+
+    def cell(self, start: int) -> Iterator[ast.FunctionDef]:
+        """The function of the instructions from a number on, up to the result."""
+        yield self.part(self.program.main.body[start:], ends=True)
+
+    def part(self, body: ir.Body, *, ends: bool) -> ast.FunctionDef:
+        """The function of a part of the main program, whose variables are globals. The last part
+        returns the result.
+        """
+        main, span = self.program.main, self.program.main.span
+        self.shared = frozenset(map(self.variable, main.locals))
+        self.globals = frozenset(main.locals)
+        part = ir.Function(PART, (), body, main.locals, (), span)
+        made = self.python_function(part, PART, [], _OF_THE_RUN, self.shared)
+        if ends:
+            made.body.append(self.end(self.constant(None, span)))
+        return made
 
     def never(self, program: ir.Program) -> list[ast.stmt]:
         """Assignments that are never made, so that functions find the names which they assign."""

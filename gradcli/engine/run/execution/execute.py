@@ -57,7 +57,7 @@ class Executable:
 
     @cached_property
     def _main(self) -> Main:
-        return _linked(self._code, _PROVIDED, _bound)
+        return _linked(self._code, PROVIDED, bound_at)
 
     @cached_property
     def _stepping_code(self) -> Code:
@@ -66,7 +66,7 @@ class Executable:
 
     @cached_property
     def _stepping(self) -> Main:
-        return _linked(self._stepping_code, _PROVIDED, _bound)
+        return _linked(self._stepping_code, PROVIDED, bound_at)
 
     def run(
         self, session: Session, given: Mapping[str, Given], observer: Observer | None = None
@@ -87,7 +87,7 @@ class Executable:
             from gradcli.engine.run.execution.observe import observed
 
             code = self._stepping_code if counters.exact else self._code
-            main = _linked(code, *observed(observer, _PROVIDED, _bound))
+            main = _linked(code, *observed(observer, PROVIDED, bound_at))
             observer.begin()
         try:
             # collecting garbage while the graph grows would triple the time
@@ -147,7 +147,7 @@ def _linked(code: Code, provided: Mapping[str, Any], bound: Callable[[Place], Fu
 # --- functions that the code calls ---------------------------------------------------------
 
 
-def _bound(place: Place) -> Function:
+def bound_at(place: Place) -> Function:
     """The function that a place of the code calls."""
     return _function(place.instruction, Site(place.instruction.span, place.variable))
 
@@ -258,7 +258,7 @@ def _of_library(file: str) -> Main:
     from gradcli.engine.run.session import library
 
     code = translate(library.program(file), Stepping, LIBRARY)
-    return _linked(code, _PROVIDED, lambda place: _function(place.instruction, None))
+    return _linked(code, PROVIDED, lambda place: _function(place.instruction, None))
 
 
 def _super(owner: Any, receiver: Any) -> Any:
@@ -370,7 +370,7 @@ def _assertion(message: Any) -> GradError:
     return error
 
 
-_PROVIDED: dict[str, Any] = {
+PROVIDED: dict[str, Any] = {
     "@bool": bool,
     "@function": FunctionType,
     "@locals": locals,

@@ -1,0 +1,152 @@
+"""Programs that are made of cells: those of a notebook or page, and those that a prompt adds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gradcli.cpython import NESTED, Room, Uncollected
+from gradcli.engine.run.language.names import Builtins
+from gradcli.errors import Diagnostic, ProgramError
+from gradcli.grammar.meaning.check import check
+from gradcli.grammar.meaning.lower import lower
+from gradcli.grammar.meaning.names import Cells, Names, analyse
+from gradcli.grammar.syntax import ast
+from gradcli.grammar.syntax.parser import parse_cell
+from gradcli.ir import program as ir
+from gradcli.questions.cells import CellRun, Step
+from gradcli.questions.program import Program
+from gradcli.record import Record
+from gradcli.source import Cell, Source, Span
+
+__all__ = ["CellRun", "Growth", "Loaded", "Step", "load_cells", "program_of"]
+
+
+class Loaded(Record):
+    """A program that is made of cells, once it is loaded.
+
+    Fields:
+        steps: The cells before the first one that is refused, all if none is.
+        refusal: Why a cell is refused; None if none is.
+    """
+
+    __slots__ = ("steps", "refusal")
+    steps: tuple[Step, ...]
+    refusal: ProgramError | None
+
+
+def load_cells(source: Source, given: frozenset[str] = frozenset()) -> Loaded:
+    """A program of all cells of a source. The names of all of them are known to each: a function
+    may read what a later cell assigns.
+
+    Args:
+        source: Its text, with cells.
+        given: Names that will be given from outside.
+    """
+    bodies, errors = _parsed(source)
+    module = ast.Module(Span(0, len(source.text)), tuple(s for body in bodies for s in body))
+    builtins = Builtins()
+    with Uncollected():
+        names = analyse(module, builtins, given, Cells(grow=False))
+        findings = [] if errors else check(module, source, builtins, given, names)
+        errors += [finding for finding in findings if finding.severity == "error"]
+        good = _before(errors, source.cells)
+        steps: list[Step] = []
+        for number, body in enumerate(bodies[:good], 1):
+            before = steps[-1].program.loaded.program if steps else None
+            steps.append(_step(source, names, body, number, before))
+    return Loaded(tuple(steps), ProgramError(*errors) if errors else None)
+
+
+def program_of(source: Source, given: frozenset[str] = frozenset()) -> Program:
+    """The program of all cells of a source, as one.
+
+    Raises:
+        ProgramError: If a cell is refused; the error has all findings.
+    """
+    loaded = load_cells(source, given)
+    if loaded.refusal is not None:
+        raise loaded.refusal
+    if loaded.steps:
+        return loaded.steps[-1].program
+    nothing = ast.Module(Span(0, 0), ())
+    names = analyse(nothing, Builtins(), given)
+    return Program(source, lower(nothing, names, source))
+
+
+class Growth:
+    """A program that grows by what a person types.
+
+    Fields:
+        source: All of its text.
+        step: The last cell; None before the first.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.source = Source(name, "")
+        self.step: Step | None = None
+        self._body: tuple[ast.Statement, ...] = ()
+
+    def added(self, text: str) -> Growth:
+        """The program with one more cell.
+
+        Functions may read names that nobody has assigned yet: they look them up when they run.
+
+        Raises:
+            ProgramError: If the cell is refused; the error has all its findings.
+        """
+        start = len(self.source.text)
+        lines = text if text.endswith("\n") else text + "\n"
+        last = self.source.cells[-1] if self.source.cells else None
+        number = 1 if last is None else last.number + 1
+        cell = Cell(start, start + len(lines), number, 1, 0)
+        source = Source(self.source.name, self.source.text + lines, 1, (*self.source.cells, cell))
+        body = parse_cell(source, cell).body
+        module = ast.Module(Span(0, len(source.text)), self._body + body)
+        builtins = Builtins()
+        names = analyse(module, builtins, frozenset(), Cells(grow=True))
+        findings = check(module, source, builtins, frozenset(), names)
+        own = [f for f in findings if f.span is None or f.span.start >= start]
+        errors = [finding for finding in own if finding.severity == "error"]
+        if errors:
+            raise ProgramError(*errors)
+        before = None if self.step is None else self.step.program.loaded.program
+        grown = Growth(source.name)
+        grown.source, grown._body = source, module.body
+        grown.step = _step(source, names, body, number, before)
+        return grown
+
+
+def _parsed(source: Source) -> tuple[list[tuple[ast.Statement, ...]], list[Diagnostic]]:
+    """The statements of each cell, none of one that does not parse; and all errors."""
+    bodies: list[tuple[ast.Statement, ...]] = []
+    errors: list[Diagnostic] = []
+    for cell in source.cells:
+        try:
+            bodies.append(parse_cell(source, cell).body)
+        except ProgramError as error:
+            bodies.append(())
+            errors += error.diagnostics
+    return bodies, errors
+
+
+def _before(errors: Sequence[Diagnostic], cells: Sequence[Cell]) -> int:
+    """The number of cells before the first that has an error."""
+    first = min((e.span.start for e in errors if e.span is not None), default=None)
+    if first is None:
+        return 0 if errors else len(cells)
+    return sum(cell.end <= first for cell in cells[:-1]) if cells else 0
+
+
+def _step(
+    source: Source,
+    names: Names,
+    body: tuple[ast.Statement, ...],
+    number: int,
+    before: ir.Program | None,
+) -> Step:
+    """A cell with these statements, after the program before it."""
+    cell = source.cells[number - 1]
+    with Room(NESTED):
+        made = lower(ast.Module(Span(cell.start, cell.end), body), names, source, before)
+    behind = source.text[body[-1].span.end : cell.end].lstrip() if body else ""
+    return Step(Program(source, made), number, not behind.startswith(";"))

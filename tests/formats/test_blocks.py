@@ -14,10 +14,11 @@ from gradcli.formats.readers.line_blocks import LineBlocks, TooLong
 from gradcli.formats.readers.plain_lines import are_plain, quoted_places
 from gradcli.formats.readers.rows import Rows
 from gradcli.formats.texts import float_texts
+from gradcli.formats.texts.delimited import record
 from gradcli.formats.texts.dialect import USUAL, Dialect
 from gradcli.formats.texts.number import number
 from gradcli.formats.texts.shortest import delimited
-from gradcli.formats.texts.text_columns import texts_of
+from gradcli.formats.texts.text_columns import lines, texts_of
 
 # texts of numbers ---------------------------------------------------------------------------------
 
@@ -59,6 +60,16 @@ def test_records_are_those_that_are_written_one_by_one(delimiter, count):
         lines = map(delimiter.join, zip(*texts, strict=True))
         assert float_texts.records(some, delimiter) == "".join(f"{line}\n" for line in lines)
     assert [float_texts.texts(column) for column in columns] == texts
+
+
+@pytest.mark.parametrize("delimiter", [",", "\t"])
+@pytest.mark.parametrize("last", [[], [["x"] * 300]])
+def test_lines_are_those_that_are_written_one_by_one(delimiter, last):
+    pytest.importorskip("pyarrow")
+    names = [f"a{delimiter}{k}" for k in range(300)]
+    columns = [names, FLOATS[:300], FLOATS[-300:], *last]
+    rows = zip(*map(texts_of, columns), strict=True)
+    assert lines(columns, delimiter) == "".join(record(row, delimiter) for row in rows)
 
 
 # numbers of texts ---------------------------------------------------------------------------------

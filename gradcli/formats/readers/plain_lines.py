@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 _QUOTE, _LINE_END, _RETURN = b'"\n\r'
-_MAYBE_BLANK = re.compile(rb"(?:\A|\n)[\t-\r\x1c- \x80-\xff]")
+_MAYBE_BLANK = re.compile(rb"\n[\t-\r\x1c- \x80-\xff]")  # a search for one sign first is fast
 
 
 def are_plain(lines: bytes, delimiter: str | None) -> bool:
@@ -16,14 +16,15 @@ def are_plain(lines: bytes, delimiter: str | None) -> bool:
         lines: Whole lines.
         delimiter: The text between cells; None for JSON.
     """
-    if lines.count(b"\r") != lines.count(b"\r\n"):
+    if b"\r" in lines and lines.count(b"\r") != lines.count(b"\r\n"):
         return False
     if not lines.isascii():
         try:
             lines.decode()
         except UnicodeDecodeError:
             return False
-    if _MAYBE_BLANK.search(lines) and any(not line.strip() for line in _split(lines)):
+    may_be_blank = any(map(_MAYBE_BLANK.search, (b"\n" + lines[:1], lines)))
+    if may_be_blank and not all(map(str.strip, _split(lines))):
         return False
     if delimiter is None:
         return True

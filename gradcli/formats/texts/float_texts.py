@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, NamedTuple
 
 _LEAST, _MOST = 1e-4, 1e16  # `repr` writes no exponent between them
+_COMMA, _LINE_END = ord(","), ord("\n")
 _FEW = 100  # few numbers are faster one by one
 
 
@@ -28,13 +29,12 @@ def text_array(column: Any) -> Any:
 
     if column.dtype.kind != "f":
         return pyarrow.array(column).cast(pyarrow.string())
-    text = np.frombuffer(records([column], ",").encode(), np.uint8)
-    ends = np.flatnonzero(text == ord("\n"))
+    found = written([column], ",")
     offsets = np.zeros(2 * len(column) + 1, np.int32)  # of the texts and of the line ends
-    offsets[1::2], offsets[2::2] = ends, ends + 1
+    offsets[1::2], offsets[2::2] = found.ends, found.ends + 1
     pieces = pyarrow.Array.from_buffers(
         *(pyarrow.binary(), 2 * len(column)),
-        [None, pyarrow.py_buffer(offsets), pyarrow.py_buffer(text)],
+        [None, pyarrow.py_buffer(offsets), pyarrow.py_buffer(found.signs)],
     )
     return pieces.take(pyarrow.array(np.arange(0, 2 * len(column), 2)))
 
@@ -42,17 +42,68 @@ def text_array(column: Any) -> Any:
 def records(columns: Sequence[Any], delimiter: str) -> str:
     """The records of a table of arrays, one a line."""
     if len(columns) * len(columns[0]) <= _FEW or any(c.dtype.kind != "f" for c in columns):
-        written = map(delimiter.join, zip(*map(texts, columns), strict=True))
-        return "".join([f"{line}\n" for line in written])
+        lines = map(delimiter.join, zip(*map(texts, columns), strict=True))
+        return "".join([f"{line}\n" for line in lines])
+    return str(written(columns, delimiter).signs, "ascii")
+
+
+class Written(NamedTuple):
+    """The records of a table of floats.
+
+    Fields:
+        signs: Their text, as an array of bytes.
+        ends: The places of the line ends in it.
+    """
+
+    signs: Any
+    ends: Any
+
+
+def written(columns: Sequence[Any], delimiter: str) -> Written:
+    """The records of a table of arrays of floats, one a line."""
     import numpy as np
 
     rows = np.column_stack(columns)
-    if find_spec("orjson") is not None:
-        text = _records(rows).decode()
-        return text if delimiter == "," else text.replace(",", delimiter)
-    from gradcli.formats.texts.shortest import delimited
+    if find_spec("orjson") is None:
+        from gradcli.formats.texts.shortest import delimited
 
-    return delimited(rows, delimiter.encode()).decode()
+        return _of_text(delimited(rows, delimiter.encode()))
+    sizes = np.abs(rows)
+    is_usual = (sizes >= _LEAST) & (sizes < _MOST) | (rows == 0.0)
+    if is_usual.all():
+        return _usual(rows, delimiter)
+    pieces, start = [], 0
+    for place in np.flatnonzero(~is_usual.all(axis=1)).tolist():
+        pieces.append(_usual(rows[start:place], delimiter).signs.tobytes())
+        pieces.append(delimiter.join(map(float.__repr__, rows[place].tolist())).encode() + b"\n")
+        start = place + 1
+    pieces.append(_usual(rows[start:], delimiter).signs.tobytes())
+    return _of_text(b"".join(pieces))
+
+
+def _of_text(text: bytes) -> Written:
+    import numpy as np
+
+    signs = np.frombuffer(bytearray(text), np.uint8)
+    return Written(signs, np.flatnonzero(signs == _LINE_END))
+
+
+def _usual(rows: Any, delimiter: str) -> Written:
+    """The records of rows whose numbers orjson writes like `repr`."""
+    import numpy as np
+    import orjson
+
+    if not len(rows):
+        return _of_text(b"")
+    json = bytearray(orjson.dumps(rows.ravel(), option=orjson.OPT_SERIALIZE_NUMPY))
+    signs = np.frombuffer(json, np.uint8)[1:]  # without the bracket before the first number
+    signs[-1] = _COMMA
+    commas = np.flatnonzero(signs == _COMMA)
+    if delimiter != ",":
+        signs[commas] = ord(delimiter)
+    ends = commas[rows.shape[1] - 1 :: rows.shape[1]]
+    signs[ends] = _LINE_END
+    return Written(signs, ends)
 
 
 def repeated(text: str, count: int) -> Any:
@@ -64,27 +115,3 @@ def repeated(text: str, count: int) -> Any:
     except ValueError:
         return [text] * count
     return np.full(count, number) if repr(number) == text else [text] * count
-
-
-def _records(rows: Any) -> bytes:
-    import numpy as np
-
-    sizes = np.abs(rows)
-    is_usual = (sizes >= _LEAST) & (sizes < _MOST) | (rows == 0.0)
-    pieces, start = [], 0
-    for place in np.flatnonzero(~is_usual.all(axis=1)).tolist():
-        pieces.append(_usual(rows[start:place]))
-        pieces.append(",".join(map(float.__repr__, rows[place].tolist())).encode() + b"\n")
-        start = place + 1
-    pieces.append(_usual(rows[start:]))
-    return b"".join(pieces)
-
-
-def _usual(rows: Any) -> bytes:
-    """A mask of the rows whose numbers orjson writes like `repr`."""
-    import orjson
-
-    if not len(rows):
-        return b""
-    json: bytes = orjson.dumps(rows, option=orjson.OPT_SERIALIZE_NUMPY)
-    return json[2:-2].replace(b"],[", b"\n") + b"\n"

@@ -13,10 +13,9 @@ from itertools import repeat
 from typing import Any
 
 from gradcli.formats.texts.delimited import record
-from gradcli.formats.texts.float_texts import records, text_array, texts
+from gradcli.formats.texts.float_texts import records, text_array, texts, written
 
 _FEW = 100  # rows; so few are faster one by one
-_LINE_END = ord("\n")
 _USUAL = r"^[ !#-\[\]-~]*$"  # what JSON puts between quotes as it is
 
 
@@ -49,7 +48,7 @@ def lines(columns: Sequence[Any], delimiter: str) -> str:
             end += 1
         is_last = max(end, start + 1) == len(columns)
         if start < end:
-            parts.append(_numbers(columns[start:end], b"\n" if is_last else delimiter.encode()))
+            parts.append(_numbers(columns[start:end], delimiter, "\n" if is_last else delimiter))
         else:
             quoted = _quoted(columns[start], delimiter)
             parts += [quoted, "\n" if is_last else delimiter]
@@ -109,17 +108,14 @@ def _array(column: Any) -> Any:
     return text_array(column) if hasattr(column, "dtype") else column
 
 
-def _numbers(columns: Sequence[Any], end: bytes) -> Any:
+def _numbers(columns: Sequence[Any], delimiter: str, end: str) -> Any:
     """The records of some columns of floats as texts, with an ending each."""
     import numpy as np
     import pyarrow
 
-    text = np.frombuffer(bytearray(records(columns, ",").encode()), np.uint8)
-    ends = np.flatnonzero(text == _LINE_END)
-    if end not in (b"\n", b","):
-        text[text == ord(",")] = end[0]
-    text[ends] = end[0]
-    return _cut(pyarrow, text, np.append(0, ends + 1))
+    signs, ends = written(columns, delimiter)
+    signs[ends] = ord(end)
+    return _cut(pyarrow, signs, np.append(0, ends + 1))
 
 
 def _cut(pyarrow: Any, text: Any, offsets: Any) -> Any:

@@ -18,7 +18,8 @@ from gradcli.formats.texts.delimited import record
 from gradcli.formats.texts.dialect import USUAL, Dialect
 from gradcli.formats.texts.number import number
 from gradcli.formats.texts.shortest import delimited
-from gradcli.formats.texts.text_columns import lines, texts_of
+from gradcli.formats.texts.text_columns import lines as lines_of
+from gradcli.formats.texts.text_columns import texts_of
 
 # texts of numbers ---------------------------------------------------------------------------------
 
@@ -69,7 +70,7 @@ def test_lines_are_those_that_are_written_one_by_one(delimiter, last):
     names = [f"a{delimiter}{k}" for k in range(300)]
     columns = [names, FLOATS[:300], FLOATS[-300:], *last]
     rows = zip(*map(texts_of, columns), strict=True)
-    assert lines(columns, delimiter) == "".join(record(row, delimiter) for row in rows)
+    assert lines_of(columns, delimiter) == "".join(record(row, delimiter) for row in rows)
 
 
 # numbers of texts ---------------------------------------------------------------------------------

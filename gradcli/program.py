@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from math import inf
 from pathlib import Path
@@ -29,6 +30,7 @@ from gradcli.source import Source, Span
 if TYPE_CHECKING:
     from gradcli.questions.coded.compiled import Many
     from gradcli.questions.coded.repeated import Repeated
+    from gradcli.questions.where import Condition
     from gradcli.views import FitComparison
 
 __all__ = [
@@ -272,6 +274,40 @@ def fits(
 def _expression(text: str, flag: str, columns: Collection[str]) -> Program:
     """The program of an expression over the columns of a table."""
     return load_source(Source(f"<{flag}>", text), frozenset(columns))
+
+
+def condition(text: str, columns: Collection[str]) -> Condition:
+    """The condition on records in an expression over their columns. A column that it uses as a text
+    is a text, any other one a number.
+
+    Raises:
+        ProgramError: If it is no expression.
+    """
+    from gradcli.grammar.meaning.texts import names_of_texts
+    from gradcli.questions.where import Joined, Single
+
+    source = Source("<--where>", text)
+    tree = parse_expression(source)
+    names = load_source(source, frozenset(columns)).inputs
+    are_texts = names_of_texts(tree)
+
+    def loaded(node: ast.Expr, names: Collection[str], call: str) -> Program:
+        """The program of a part, at its place; its names are declared on a line before it."""
+        inputs = [f'input {n} = ""' if n in are_texts else f"input {n}" for n in names]
+        before = re.sub(r".", " ", text[: node.span.start])
+        part = f"{call}(\n{before}{text[slice(*node.span)]}\n)"
+        return load_source(Source(source.name, "; ".join([*inputs, part]), 0))
+
+    def joined(node: ast.Expr) -> Condition:
+        if isinstance(node, ast.Boolean):
+            return Joined(node.op, [*map(joined, node.values)])
+        read = {found.id for found, *_ in walk(node) if isinstance(found, ast.Name)}
+        own = [name for name in names if name in read]
+        numbers = [name for name in own if name not in are_texts]
+        texts = [name for name in own if name in are_texts]
+        return Single(loaded(node, own, ""), loaded(node, own, "bool"), numbers, texts)
+
+    return joined(tree)
 
 
 def operations() -> tuple[Operation, ...]:

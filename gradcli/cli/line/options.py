@@ -149,6 +149,9 @@ class Line:
     renamed: list[str] | None = option(
         "--map", metavar="INPUT=COLUMN", help="The column that gives an input; repeatable."
     )
+    where: str | None = option(
+        metavar="EXPR", help="Only the records for which this is true, over the columns: 'x > 0'."
+    )
     missing: list[str] | None = option(
         "--na", metavar="TEXT,..", help="Cells that stand for nan, as in NA,null."
     )
@@ -374,8 +377,8 @@ _NOT_ASKED = {name: field.default for name, field in FIELDS.items()}
 
 PROGRAM = ("arguments", "expression", "values_file", "ignore_extra")
 ROWS = (
-    *("rows", "columns", "keep", "renamed", "missing", "separator", "decimal", "on_error", "jobs"),
-    "flat",
+    *("rows", "columns", "keep", "where", "renamed", "missing", "separator", "decimal"),
+    *("on_error", "jobs", "flat"),
 )
 RESULT = (*("form", "json", "raw", "output", "precision", "check_nan", "seed", "compile", "quiet"),)
 LIMITS = ("max_steps", "time_limit", "max_memory", "max_depth", "safe")

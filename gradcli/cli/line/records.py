@@ -71,7 +71,7 @@ def batch(line: Line, files: Sequence[str]) -> Batch:
     from gradcli.formats.readers.read import is_arrow
     from gradcli.formats.readers.rows import open_rows
 
-    dialect = _dialect(line)
+    dialect = dialect_of(line)
     stdin = None if sys.stdin is None else sys.stdin.buffer
     names = _expanded(files)
 
@@ -116,8 +116,12 @@ def _expanded(files: Sequence[str]) -> list[str]:
     return found
 
 
-def _dialect(line: Line) -> Dialect:
-    """The dialect of the rows, as given by options."""
+def dialect_of(line: Line) -> Dialect:
+    """The dialect of the rows, as given by options.
+
+    Raises:
+        UsageError: If an option is malformed.
+    """
     from gradcli.formats.texts.dialect import Dialect
 
     names = split_names(line.columns, "--columns")

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from gradcli.cli.line.output import Target
 from gradcli.cli.terminal.failures import usage
-from gradcli.formats.readers.many_files import ManyFiles
 from gradcli.formats.readers.whole_table import read_whole
 from gradcli.formats.texts.layouts import LAYOUTS
 from gradcli.views import FitGroups
@@ -34,7 +33,7 @@ class Data:
     def __init__(self, batch: Batch) -> None:
         rows = batch.rows
         self.name = rows.name
-        self._tables = rows.apart() if isinstance(rows, ManyFiles) else [rows]
+        self._tables = rows.apart()
         self.names: Sequence[str] = [*dict.fromkeys(n for t in self._tables for n in t.names)]
         self.titles: Sequence[str] = [*dict.fromkeys(n for t in self._tables for n in t.titles)]
         self._skips = batch.on_error != "stop"

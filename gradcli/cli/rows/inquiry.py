@@ -69,8 +69,8 @@ class Inquiry:
         self.target = choose(line)
         self.names = split_names(line.wrt, "--wrt")
         self.shown = split_names(line.show, "--show")
-        self.records = _records(line)
         self.limits = limits_of(line)
+        self.records = _records(line, self.limits)
         self._table = line.whole.table
         self._tell_folders()
 
@@ -304,12 +304,13 @@ def limits_of(line: Line) -> Limits:
     return shared if found.memory == DEFAULT.memory else shared.measured(free())
 
 
-def _records(line: Line) -> Batch | None:
+def _records(line: Line, limits: Limits) -> Batch | None:
     """The records of the options; None without --rows.
 
     Raises:
         UsageError: If an option needs --rows.
         InputError: If the file cannot be read or has no header.
+        ProgramError: If --where is no expression.
     """
     if not line.rows:
         told = [name for name in ROWS if getattr(line, name) != FIELDS[name].default]
@@ -319,4 +320,9 @@ def _records(line: Line) -> Batch | None:
         return None
     from gradcli.cli.line.records import batch
 
-    return batch(line, line.rows)
+    found = batch(line, line.rows)
+    if line.where is None:
+        return found
+    from gradcli.cli.rows.where import chosen
+
+    return chosen(line, line.where, found, limits)

@@ -82,7 +82,7 @@ class RowLayout:
     ) -> Together | Text:
         """The written answers to part of a block. `kept` has a column of texts by name."""
         count = part.stop - part.start
-        first, line = block.number + part.start, block.line + part.start
+        numbers, lines = block.numbers[part], block.lines[part]
         made = [result[part] for result in results]
         own = {name: column[part] for name, column in kept.items()}
         if self._is_sure:
@@ -93,10 +93,10 @@ class RowLayout:
         else:
             parts = self._written(made)
         if self._kind == "ndjson":
-            text = json_lines(range(first, first + count), own, parts, flat=self._flat)
-            return Text(first, line, count, text, self._warnings)
+            text = json_lines(numbers, own, parts, flat=self._flat)
+            return Text(int(numbers[0]), int(lines[0]), count, text, self._warnings)
         cells = [repeated(part, count) if isinstance(part, str) else part for part in parts]
-        return Together(first, line, count, [*own.values()], self._columns, cells, self._warnings)
+        return Together(numbers, lines, [*own.values()], self._columns, cells, self._warnings)
 
     def _written(self, made: Sequence[Any]) -> list[Any]:
         """The texts of answers, each by itself, as columns."""

@@ -74,37 +74,50 @@ class Answer(NamedTuple):
 
 
 class Together(NamedTuple):
-    """The answers to consecutive rows without errors.
+    """The answers to rows without errors.
 
     Fields:
-        number: The number of the first row, from 0.
-        line: Its line in the file.
-        size: The number of rows.
+        numbers: The numbers of the rows, from 0: a range or an array.
+        lines: Their lines in the file, likewise.
         kept: The kept columns of texts.
         columns: The names of the columns of the answers.
         cells: These columns: arrays of numbers or columns of texts.
         warnings: The warnings of each answer.
     """
 
-    number: int
-    line: int
-    size: int
+    numbers: Any
+    lines: Any
     kept: list[Any]
     columns: list[str]
     cells: list[Any]
     warnings: tuple[Diagnostic, ...]
+
+    @property
+    def number(self) -> int:
+        """The number of the first row."""
+        return int(self.numbers[0])
+
+    @property
+    def line(self) -> int:
+        """The line of the first row."""
+        return int(self.lines[0])
+
+    @property
+    def size(self) -> int:
+        """The number of rows."""
+        return len(self.numbers)
 
     def apart(self) -> Iterator[Answer]:
         """The answers one by one."""
         texts = [[*zip(*map(texts_of, part), strict=True)] for part in (self.kept, self.cells)]
         for i in range(self.size):
             kept, cells = ([*rows[i]] if rows else [] for rows in texts)
-            number, line = self.number + i, self.line + i
+            number, line = int(self.numbers[i]), int(self.lines[i])
             yield Answer(*(number, line, kept, self.columns, cells, {}, self.warnings, True, (), 0))
 
 
 class Text(NamedTuple):
-    """The written answers to consecutive rows without errors.
+    """The written answers to rows without errors.
 
     Fields:
         number: The number of the first row, from 0.
@@ -207,7 +220,7 @@ class RowWriter:
 
             return records(found.cells, "\n")
         assert isinstance(self._layout, Layout), "people see rows one by one"
-        lead = [range(found.number, found.number + found.size)] if self._numbered else []
+        lead = [found.numbers] if self._numbered else []
         last = [[""] * found.size] if self._recorded else []
         return self._layout.records([*lead, *found.kept, *found.cells, *last])
 
@@ -297,11 +310,11 @@ def json_line(number: int, kept: Kept, told: str, *, flat: bool) -> str:
     return f"{json_object(lead)[:-1]},{told[1:]}\n"
 
 
-def json_lines(numbers: range, kept: Mapping[str, Any], told: Sequence[Any], *, flat: bool) -> str:
-    """The JSON lines of consecutive rows.
+def json_lines(numbers: Any, kept: Mapping[str, Any], told: Sequence[Any], *, flat: bool) -> str:
+    """The JSON lines of rows.
 
     Args:
-        numbers: The numbers of the rows.
+        numbers: The numbers of the rows: a range or an array.
         kept: The kept columns by name, as columns of JSON texts.
         told: The object of an answer, in parts: columns, and texts that all rows share.
         flat: True if the kept columns stand beside the fields of the object.

@@ -132,6 +132,10 @@ def write_rows(
                 raise
             return refused(row.number, row.line, kept, GradError(bug(error)))
 
+    def judge_and_ask(row: Row, leave: Callable[[Answer], None]) -> Answer | None:
+        judged = next(asked.rows.judged(iter([row])), None)
+        return None if judged is None else ask(judged, leave)
+
     def killed(row: Row, error: LimitError) -> Answer:
         return refused(row.number, row.line, asked.kept_of(row, kind), error)
 
@@ -140,7 +144,7 @@ def write_rows(
     if wanted.left and asked.rows.form != "ndjson" and "input-at-default" not in told:
         told.add("input-at-default")
         telling.warn([_at_default(f"`{asked.rows.name}`", wanted.left)])
-    rows = iter(asked.rows)
+    rows = iter(asked.rows.every)
     beside = _may_get_stuck(question.options.limits) and can_fork()
     if asked.jobs > 1 and not beside:
         first = [*islice(rows, 1)]
@@ -158,11 +162,13 @@ def write_rows(
         answers: Iterator[Answer | Together | Text]
         if beside:
             watch = None if table is None else Watch(table, question.options.limits, killed)
-            answers = processes.enter_context(workers(ask, asked.jobs, watch=watch))(rows)
+            shared = processes.enter_context(workers(judge_and_ask, asked.jobs, watch=watch))
+            answers = filter(None, shared(rows))
         else:
             alone = partial(ask, leave=_end(telling))
             share = partial(_shared, processes, writer, asked.jobs)
-            answers = many_rows(question, asked, rows, wanted, kind, alone, share)
+            judged = asked.rows.judged(rows)
+            answers = many_rows(question, asked, judged, wanted, kind, alone, share)
         for found in chain.from_iterable(map(writer.fitted, answers)):
             fresh = [w for w in found.warnings if w.code not in told]
             for warning in fresh:
@@ -173,12 +179,12 @@ def write_rows(
             if fresh:
                 telling.warn(fresh)
             if not isinstance(found, Answer):
-                bar.advance(found.number + found.size, None, asked.rows.share)
                 tally.count += found.size
+                bar.advance(tally.count, None, asked.rows.share)
                 writer.write_together(found)
                 continue
-            bar.advance(found.number + 1, None, asked.rows.share)
             tally.count += 1
+            bar.advance(tally.count, None, asked.rows.share)
             if found.status:
                 tally.status = tally.status or found.status
                 if asked.on_error in ("skip", "ignore"):

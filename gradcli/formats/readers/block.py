@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from gradcli.errors import GradError
 from gradcli.formats.readers.float_columns import columns_of
 from gradcli.formats.readers.plain_lines import quoted_places
 from gradcli.formats.readers.table import Header, Record, record_of
@@ -24,6 +25,7 @@ class Row(NamedTuple):
         header: Its header; None for a JSON object.
         dialect: Its file's dialect.
         value: Gives the value below a title; None where a file has only texts.
+        refusal: The error of a record that cannot be judged by `--where`.
     """
 
     number: int
@@ -31,6 +33,7 @@ class Row(NamedTuple):
     header: Header | None
     dialect: Dialect
     value: Callable[[str], Any] | None = None
+    refusal: GradError | None = None
 
     @property
     def line(self) -> int:
@@ -39,18 +42,35 @@ class Row(NamedTuple):
 
 
 class Block(ABC):
-    """Consecutive records of one line each that are read together.
+    """Records of one line each that are read together.
 
-    Fields:
+    Args:
         name: Their file.
         number: The first record's number, from 0.
         line: The first record's line in the file.
-        count: How many there are.
+        count: How many there are; they follow each other.
+
+    Fields:
+        name, count: As above.
     """
 
     def __init__(self, name: str, number: int, line: int, count: int) -> None:
         self.name, self.number, self.line, self.count = name, number, line, count
         self._columns: dict[str, Any] | None = None
+
+    @property
+    def numbers(self) -> Any:
+        """The numbers of the records, from 0: a range or an array."""
+        return range(self.number, self.number + self.count)
+
+    @property
+    def lines(self) -> Any:
+        """The lines of the records in the file: a range or an array."""
+        return range(self.line, self.line + self.count)
+
+    def shift(self, before: int) -> None:
+        """Count the records of files before this one."""
+        self.number += before
 
     @property
     def columns(self) -> dict[str, Any]:
@@ -98,10 +118,17 @@ class Block(ABC):
         """The places of the rows that need a reading of their own."""
         import numpy as np
 
-        odd = np.zeros(self.count, np.bool_)
-        for column in self.columns.values():
-            odd |= np.isnan(column.reshape(self.count, -1)).any(axis=1)
-        found: list[int] = np.flatnonzero(odd).tolist()
+        found: list[int] = np.flatnonzero(self.unread([*self.columns])).tolist()
+        return found
+
+    def unread(self, names: Sequence[str]) -> Any:
+        """True at the rows in which a column of these names needs a reading of its own."""
+        import numpy as np
+
+        found = np.zeros(self.count, np.bool_)
+        for name in names:
+            column = np.isnan(self.columns[name])
+            found |= column.any(axis=tuple(range(1, column.ndim)))
         return found
 
     def has_quoted(self, names: Collection[str]) -> bool:

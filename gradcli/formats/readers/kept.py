@@ -12,6 +12,16 @@ from gradcli.formats.readers.rows import Rows, written_object
 from gradcli.formats.texts.dialect import NOTHING, inside
 from gradcli.formats.texts.json_text import json_cell
 
+
+def text_below(row: Row, title: str) -> str:
+    """The text of a row below a title; "" for a missing one."""
+    if row.header is None:
+        value = inside(written_object(row.record.text), title)
+        return "" if value is NOTHING else text_of(value)
+    at = row.header.places.get(title)
+    return "" if at is None else row.record.cells[at]
+
+
 FILE = "FILE"
 """Keeps the name of a row's file, unless a column has this name."""
 

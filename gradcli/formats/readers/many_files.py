@@ -29,7 +29,6 @@ class ManyFiles(Rows):
         self._taken: tuple[Collection[str], Collection[str]] | None = None
 
     def apart(self) -> list[Rows]:
-        """The files, each by itself; they may have different columns. Instead of iterating."""
         return [self._first_file, *map(self._opened, self._names[1:])]
 
     def share(self) -> float | None:
@@ -69,7 +68,7 @@ class ManyFiles(Rows):
     ) -> Block | None:
         found = self._file.block(names, most, titles)
         if found is not None:
-            found.number += self._before
+            found.shift(self._before)
         return found
 
     def _hold(self, other: Rows) -> None:

@@ -141,6 +141,19 @@ class Rows:
         if self._header is not None:
             self._header.check(names)
 
+    @property
+    def every(self) -> Rows:
+        """All records, also those that `--where` leaves out."""
+        return self
+
+    def judged(self, rows: Iterator[Row]) -> Iterator[Row]:
+        """Those of some records that count, with the refusals of those that cannot be judged."""
+        return rows
+
+    def apart(self) -> list[Rows]:
+        """The files, each by itself; they may have different columns. Instead of iterating."""
+        return [self]
+
     def take(self, names: Collection[str], titles: Collection[str]) -> None:
         """Have no other columns read than those of some inputs and those below some titles, if the
         file stores them apart.
@@ -220,7 +233,10 @@ class Wanted:
 
         Raises:
             InputError: If the row is broken.
+            GradError: Its refusal.
         """
+        if row.refusal is not None:
+            raise row.refusal
         record, header = row.record, row.header
         if header is None:
             return self._of_object(row.dialect.given(_object(record)), record, row.dialect)
@@ -317,6 +333,33 @@ def _unquoted(value: Any) -> Any:
         return number(value)
     except ValueError:
         return value
+
+
+def check_row(row: Row) -> None:
+    """Check that a record can be read, whatever its values are.
+
+    Raises:
+        InputError: If it is broken.
+    """
+    if row.header is None:
+        _object(row.record)
+        return
+    row.record.check()
+    row.header.fits(row.record)
+
+
+def numbers_of(row: Row, names: Collection[str]) -> dict[str, Any]:
+    """The values of some inputs in a row that can be read, as far as it has them.
+
+    Raises:
+        InputError: If one is no number.
+    """
+    record, header = row.record, row.header
+    if header is None:
+        found = row.dialect.given(_object(record))
+        return {n: _of_json(found[n], n, record, row.dialect) for n in names if n in found}
+    columns = header.columns
+    return {name: header.value(record, name, columns[name]) for name in names if name in columns}
 
 
 def _object(record: Record) -> dict[str, Any]:

@@ -159,7 +159,7 @@ class _Reading:
                 fine = self._fine(block)
                 columns = {name: column[fine] for name, column in block.columns.items()}
                 cells = map(texts_of, kept.columns(block))
-                self._append(columns, block.line + np.flatnonzero(fine))
+                self._append(columns, np.asarray(block.lines)[fine])
                 self._keep(
                     [[c for c, is_fine in zip(one, fine, strict=True) if is_fine] for one in cells]
                 )

@@ -52,6 +52,10 @@ class Dialect(Record):
         """The input that a column or key gives."""
         return self.renamed.get(column, column)
 
+    def title(self, name: str) -> str:
+        """The column or key that gives an input."""
+        return next((title for title, own in self.renamed.items() if own == name), name)
+
     def given(self, found: Mapping[str, Any]) -> dict[str, Any]:
         """The values of an object by the inputs that they give. A renamed `d.T` is a key, else the
         key `T` of the object below `d`.

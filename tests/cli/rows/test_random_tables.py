@@ -41,6 +41,7 @@ def table(draw, separator, odd, quoted):
     return lines
 
 
+WHERE = [None, None, "b > 1", "a * b < 0 or b == 5", "id == 'a' or b > 1", "site != '' and not a"]
 FORMS = ["csv", "tsv", "ndjson", "md"]
 
 
@@ -57,7 +58,7 @@ def without_pyarrow(name):
     return None if name in ("pyarrow", "orjson") else find_spec(name)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(10))
 def test_all_paths_give_the_same_bytes(cli, tmp_path, monkeypatch, small, seed):
     draw = random.Random(seed)
     separator = draw.choice([",", ",", "\t", ";"])
@@ -71,9 +72,11 @@ def test_all_paths_give_the_same_bytes(cli, tmp_path, monkeypatch, small, seed):
     asked += ["--separator", separator] if separator == ";" else []
     asked += draw.choice([[], ["--na", "NA"], ["--na", "NA,"]])
     asked += draw.choice([[], ["--keep", "id"], ["--keep", "site,FILE,a"], ["--keep", "all"]])
+    condition = draw.choice(WHERE)
+    asked += ["--where", condition] if condition else []
     for form in draw.sample(FORMS, 2):
         expected = cli(*asked, "-f", form, "--compile", "never")
-        assert expected[1].count("\n") > COUNT // 2 or "stop" in asked
+        assert expected[1].count("\n") > COUNT // 2 or "stop" in asked or condition
         assert cli(*asked, "-f", form, "--compile", "always") == expected, form
         with monkeypatch.context() as bare:
             for module in (float_columns, text_columns, float_texts):
@@ -130,9 +133,10 @@ def test_objects_are_answered_as_one_by_one(cli, monkeypatch, small, seed):
     program += ["-e", "input w = 1.0", "-e", "a * b * w + b"] if seed % 2 else ["-e", "a * b + b"]
     asked = ["grad", *program, "--wrt", "a,b", "--rows", "-", "--on-error", "record"]
     asked += draw.choice([[], ["--keep", "id"], ["--keep", "id,FILE,none"]])
+    asked += draw.choice([[], ["--where", "b > 0"], ["--where", "a < 0.5 or id == 'a'"]])
     for form in draw.sample(["csv", "ndjson"], 2):
         expected = cli(*asked, "-f", form, "--compile", "never", stdin=text)
-        assert expected[1].count("\n") >= COUNT, expected[2]
+        assert expected[1].count("\n") >= COUNT or "--where" in asked, expected[2]
         assert cli(*asked, "-f", form, "--compile", "auto", stdin=text) == expected, form
         with monkeypatch.context() as bare:
             bare.setattr(json_block, "find_spec", without_pyarrow)

@@ -49,3 +49,10 @@ def __getattr__(name: str) -> Any:
     from importlib import import_module
 
     return getattr(import_module(f"gradcli.{_ROOMS[name]}"), name)
+
+
+def load_ipython_extension(shell: object) -> None:
+    """Called by `%load_ext gradcli` in IPython: it brings `%%grad`."""
+    from gradcli.ipython import load as bring
+
+    bring(shell)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from gradcli.cpython import NESTED, Room, Uncollected
 from gradcli.engine.run.language.names import Builtins
@@ -14,11 +14,21 @@ from gradcli.grammar.syntax import ast
 from gradcli.grammar.syntax.parser import parse_cell
 from gradcli.ir import program as ir
 from gradcli.questions.cells import CellRun, Step
+from gradcli.questions.notebook import Notebook
 from gradcli.questions.program import Program
 from gradcli.record import Record
 from gradcli.source import Cell, Source, Span
 
-__all__ = ["CellRun", "Growth", "Loaded", "Step", "load_cells", "program_of"]
+__all__ = [
+    "CellRun",
+    "Growth",
+    "Loaded",
+    "Step",
+    "load_cells",
+    "notebook_of",
+    "program_of",
+    "tree_of",
+]
 
 
 class Loaded(Record):
@@ -43,7 +53,7 @@ def load_cells(source: Source, given: frozenset[str] = frozenset()) -> Loaded:
         given: Names that will be given from outside.
     """
     bodies, errors = _parsed(source)
-    module = ast.Module(Span(0, len(source.text)), tuple(s for body in bodies for s in body))
+    module = _joined(source, bodies)
     builtins = Builtins()
     with Uncollected():
         names = analyse(module, builtins, given, Cells(grow=False))
@@ -51,9 +61,9 @@ def load_cells(source: Source, given: frozenset[str] = frozenset()) -> Loaded:
         errors += [finding for finding in findings if finding.severity == "error"]
         good = _before(errors, source.cells)
         steps: list[Step] = []
-        for number, body in enumerate(bodies[:good], 1):
+        for cell, body in zip(source.cells, bodies[:good], strict=False):
             before = steps[-1].program.loaded.program if steps else None
-            steps.append(_step(source, names, body, number, before))
+            steps.append(_step(source, names, cell, body, before))
     return Loaded(tuple(steps), ProgramError(*errors) if errors else None)
 
 
@@ -66,11 +76,46 @@ def program_of(source: Source, given: frozenset[str] = frozenset()) -> Program:
     loaded = load_cells(source, given)
     if loaded.refusal is not None:
         raise loaded.refusal
+    return Program(source, _whole(source, loaded))
+
+
+def notebook_of(
+    source: Source, given: frozenset[str], load: Callable[[Source, frozenset[str]], Program]
+) -> Notebook:
+    """The program of all cells of a source, whose `run` shows each. If a cell is refused, those
+    before it still run.
+
+    Args:
+        source: Its text, with cells.
+        given: Names that will be given from outside.
+        load: Makes the program of a `%%grad` cell, which is one of its own.
+    """
+    loaded = load_cells(source, given)
+    return Notebook(source, _whole(source, loaded), loaded.steps, loaded.refusal, load)
+
+
+def tree_of(source: Source) -> ast.Module:
+    """The syntax tree of all cells.
+
+    Raises:
+        ProgramError: If a cell does not parse; the error has all that are wrong there.
+    """
+    bodies, errors = _parsed(source)
+    if errors:
+        raise ProgramError(*errors)
+    return _joined(source, bodies)
+
+
+def _joined(source: Source, bodies: Sequence[tuple[ast.Statement, ...]]) -> ast.Module:
+    return ast.Module(Span(0, len(source.text)), tuple(s for body in bodies for s in body))
+
+
+def _whole(source: Source, loaded: Loaded) -> ir.Program:
+    """The program of the cells that are not refused."""
     if loaded.steps:
-        return loaded.steps[-1].program
+        return loaded.steps[-1].program.loaded.program
     nothing = ast.Module(Span(0, 0), ())
-    names = analyse(nothing, Builtins(), given)
-    return Program(source, lower(nothing, names, source))
+    return lower(nothing, analyse(nothing, Builtins(), frozenset()), source)
 
 
 class Growth:
@@ -98,7 +143,7 @@ class Growth:
         lines = text if text.endswith("\n") else text + "\n"
         last = self.source.cells[-1] if self.source.cells else None
         number = 1 if last is None else last.number + 1
-        cell = Cell(start, start + len(lines), number, 1, 0)
+        cell = Cell(start, start + len(lines), number, f"cell {number}", 1, 0)
         source = Source(self.source.name, self.source.text + lines, 1, (*self.source.cells, cell))
         body = parse_cell(source, cell).body
         module = ast.Module(Span(0, len(source.text)), self._body + body)
@@ -112,7 +157,7 @@ class Growth:
         before = None if self.step is None else self.step.program.loaded.program
         grown = Growth(source.name)
         grown.source, grown._body = source, module.body
-        grown.step = _step(source, names, body, number, before)
+        grown.step = _step(source, names, cell, body, before)
         return grown
 
 
@@ -140,13 +185,12 @@ def _before(errors: Sequence[Diagnostic], cells: Sequence[Cell]) -> int:
 def _step(
     source: Source,
     names: Names,
+    cell: Cell,
     body: tuple[ast.Statement, ...],
-    number: int,
     before: ir.Program | None,
 ) -> Step:
     """A cell with these statements, after the program before it."""
-    cell = source.cells[number - 1]
     with Room(NESTED):
         made = lower(ast.Module(Span(cell.start, cell.end), body), names, source, before)
     behind = source.text[body[-1].span.end : cell.end].lstrip() if body else ""
-    return Step(Program(source, made), number, not behind.startswith(";"))
+    return Step(Program(source, made), cell.number, not behind.startswith(";"))

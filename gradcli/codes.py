@@ -88,6 +88,12 @@ GROUPS = {
             "outer block. Do not mix tabs and blanks.",
         ),
         (
+            "bad-notebook",
+            "a notebook that cannot be read",
+            "The file is to be JSON of a notebook of format 4: an object with `nbformat` and a "
+            "list of `cells`. `jupyter nbconvert --to notebook` writes older notebooks anew.",
+        ),
+        (
             "bad-number",
             "a number that cannot be read or represented",
             "Ints have 64 bits, floats are doubles; single `_` may separate digits. Write a larger "
@@ -464,6 +470,20 @@ GROUPS = {
             "Of strings at the beginning of a program, function or class, ruff changes blanks. If "
             "such a string is a result, give it a name: `text = '...'`. Comments may also stand "
             "where ruff cannot keep them. `# fmt: off` protects the lines behind it.",
+        ),
+        (
+            "line-passed-over",
+            "lines of a notebook that are no Python: a warning",
+            "Lines that begin with `%`, `!` or `?`, and cells of other languages, are commands of "
+            "Jupyter. `gradcli run` leaves them out and says so once. The code of a `%%time` cell "
+            "is run.",
+        ),
+        (
+            "output-differs",
+            "a cell whose output is not the stored one (status 1)",
+            "`--expect` compares what each cell prints and shows with the output that the file "
+            "has. The message shows the first line that differs. If the new output is right, "
+            "`gradcli run lesson.ipynb -o lesson.ipynb` stores it.",
         ),
         (
             "plots-left-out",

@@ -119,6 +119,15 @@ def _without_docstrings(module: ast.Module) -> ast.Module:
     return module
 
 
+def load_notebook(source: Source, given: frozenset[str] = frozenset()) -> Program:
+    """A program that is made of cells, whose `run` shows what each of them gives. Arguments as of
+    `load_source`. If a cell is refused, those before it run, and the result tells why.
+    """
+    from gradcli.cells import notebook_of
+
+    return notebook_of(source, given, load_source)
+
+
 def _lowered(module: ast.Module, source: Source, given: frozenset[str]) -> ir.Program:
     builtins = Builtins()
     with Uncollected():  # trees have no cycles
@@ -157,9 +166,12 @@ def _checked(
 ) -> CheckResult:
     inputs: tuple[Declared, ...] = ()
     try:
-        module = parse(source)
+        module = _tree(source)
         inputs = tuple(_declarations(module, source))
-        program = Program(source, _lowered(module, source, frozenset(given)))
+        if source.cells:
+            program = load_source(source, frozenset(given))
+        else:
+            program = Program(source, _lowered(module, source, frozenset(given)))
     except ProgramError as error:
         return CheckResult(tuple(error.diagnostics), inputs)
     del module  # the tree is as large as the program of ops
@@ -194,6 +206,14 @@ def stage_text(
     """
     loaded = load_source(source, frozenset(given))
     return loaded.stage(stage, given, wrt=wrt, of=of, mode=mode)
+
+
+def _tree(source: Source) -> ast.Module:
+    if source.cells:
+        from gradcli.cells import tree_of
+
+        return tree_of(source)
+    return parse(source)
 
 
 def _declarations(module: ast.Module, source: Source) -> Iterator[Declared]:

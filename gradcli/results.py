@@ -137,6 +137,10 @@ class Shown(Answer):
         text = self.drawn("human")
         return repr(self) if text is None else text
 
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """What a notebook shows: the same as the command."""
+        printer.text(repr(self) if cycle else str(self))
+
     def to_json(self) -> str:
         """The JSON that the command prints."""
         text = self.drawn("json")

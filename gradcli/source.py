@@ -22,8 +22,8 @@ class Cell(NamedTuple):
 
     Fields:
         start, end: The stretch, in offsets.
-        number: The number of the cell in a notebook, from 1; 0 where places are told by the lines
-            of the file.
+        number: The number of the cell, from 1.
+        name: What places in it are told by, such as `cell 3`; "" if by the lines of the file.
         line: The number of its first line, in the cell or in the file.
         indent: Columns of the file to the left of its lines.
     """
@@ -31,6 +31,7 @@ class Cell(NamedTuple):
     start: int
     end: int
     number: int
+    name: str
     line: int
     indent: int
 
@@ -81,8 +82,18 @@ class Source:
         cell = self.cell(offset)
         if cell is None:
             return self.name, line, column
-        name = f"{self.name}:cell {cell.number}" if cell.number else self.name
+        name = f"{self.name}:{cell.name}" if cell.name else self.name
         return name, line - self.position(cell.start)[0] + cell.line, column + cell.indent
+
+    def told(self, offset: int) -> tuple[int, int]:
+        """Line and column of an offset, as messages tell them."""
+        return self.place(offset)[1:]
+
+    def line_name(self, offset: int) -> str:
+        """The line of an offset in a sentence: `line 3`, or `cell 2, line 3`."""
+        cell = self.cell(offset)
+        line = f"line {self.told(offset)[0]}"
+        return f"{cell.name}, {line}" if cell is not None and cell.name else line
 
     def offset(self, line: int, column: int) -> int:
         """Offset of a line and column, both from 1: the inverse of ``position``."""

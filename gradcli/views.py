@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from gradcli.errors import Diagnostic
+from gradcli.errors import Diagnostic, GradError
 from gradcli.results import Answer, Result, RunResult, Shown, Value
 
 
@@ -513,7 +513,10 @@ class NotebookResult(RunResult):
 
     Fields:
         cells: The cells that have run, in order.
+        failure: The error that ended the run; None if it went to its end. `result` and `bindings`
+            are empty then.
     """
 
     view = "notebook"
     cells: tuple[CellResult, ...]
+    failure: GradError | None

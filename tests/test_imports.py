@@ -17,7 +17,7 @@ _LIMITS = {"limits", "machine"}
 _PLAIN = {"source", "signatures", "errors", "record", "cpython"}
 
 MAY_IMPORT = {
-    "__init__": {"program", "errors", "results"},
+    "__init__": {"program", "errors", "results", "ipython"},
     "__main__": {"cli", "errors", "cpython"},
     "record": set(),
     "cpython": set(),
@@ -44,9 +44,10 @@ MAY_IMPORT = {
     "engine.static": {*_PLAIN, "ir", *ENGINE[:6]},
     "engine.compile": {*_PLAIN, "ir", "limits", *ENGINE[:6], "engine.static"},
     "models": _PLAIN,
-    "formats": {*_PLAIN, "results", "views"},
+    "formats": {*_PLAIN, "lesson", "results", "views"},
     "questions": {
         *_PLAIN,
+        "lesson",
         "ir",
         "limits",
         "results",
@@ -56,7 +57,9 @@ MAY_IMPORT = {
         "models",
         *ENGINE,
     },
+    "lesson": {"record", "source"},
     "cells": {*_PLAIN, "ir", "grammar", "engine.run", "questions"},
+    "ipython": {"errors", "program", "questions", "render", "source"},
     "program": {
         *_PLAIN,
         "ir",
@@ -70,10 +73,11 @@ MAY_IMPORT = {
     },
     "library_programs": {"ir", "grammar", "record", "source", "engine.run"},
     "make": {"grammar", "engine.ops", "engine.compile", "library_programs"},
-    "render": {"source", "errors", "results", "views"},
+    "render": {"source", "errors", "lesson", "results", "views"},
     "editor": {*_PLAIN, "grammar", "program"},
     "cli": {
         "record",
+        "lesson",
         "source",
         "errors",
         "codes",
@@ -221,7 +225,7 @@ INNER = {
     "engine.compile.specialize": (("tracing",), ("",)),
     "engine.ops": (("",), ("families+internal",), ("pages", "build")),
     "engine.run": (("code",), ("session",), ("fast", "derivatives"), ("language",), ("execution",)),
-    "formats": (("texts",), ("files",), ("readers", "writers")),
+    "formats": (("texts",), ("files",), ("readers", "writers", "notebooks")),
     "grammar": (("syntax",), ("meaning",)),
     "questions": (("uncertainty",), ("asked",), ("remarks",), ("coded",), ("answers",), ("",)),
     "render": (("",), ("graphs", "models"), ("looks",)),

@@ -27,6 +27,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from gradcli.engine.report.values import is_data, plain_value
 from gradcli.engine.run.execution.growing import Growing, Mark
 from gradcli.engine.run.execution.inputs import Given
 from gradcli.engine.run.session.state import Output, RandomNumbers, Session
@@ -92,13 +93,20 @@ class CellRun:
             GradError: Of the kind of the failure, at its place in the program.
         """
         begin = len(self._printed)
+        self._value = None
         self._value, text = self._growing.run(step.program.loaded.program)
         shown = text if step.shows else ""
         return CellResult(step.number, "".join(self._printed[begin:]), shown, (), "", None)
 
-    def printed_since(self, begin: int) -> str:
-        """What cells have printed, without the first texts."""
-        return "".join(self._printed[begin:])
+    def data(self) -> dict[str, Any]:
+        """The values of top-level names that are plain data, without their graphs."""
+        values = self._growing.values.items()
+        return {name: plain_value(value) for name, value in values if is_data(value)}
+
+    @property
+    def printed(self) -> str:
+        """All that the cells have printed."""
+        return "".join(self._printed)
 
     def warnings(self, program: Program) -> list[Diagnostic]:
         """The warnings of the run that are new since the last call."""

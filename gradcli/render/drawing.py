@@ -62,6 +62,7 @@ class Drawing:
         self._styles: list[str] = []
         self._saved: set[Any] = set()
         self._count = 0
+        self._shown: list[bytes] = []
         pyplot.switch_backend("agg")
         pyplot.close("all")
 
@@ -96,6 +97,13 @@ class Drawing:
     def finish(self) -> None:
         """Draw the figures that are still open."""
         self.call("pyplot", "show", [], {})
+
+    def taken(self) -> tuple[bytes, ...]:
+        """Draw the figures that are still open, and return those shown since the last call."""
+        self.finish()
+        found = tuple(self._shown)
+        self._shown.clear()
+        return found
 
     def figure(self, **named: Any) -> Any:
         """A new figure."""
@@ -142,7 +150,8 @@ class Drawing:
             figure = self._pyplot.figure(number)
             if figure not in self._saved:
                 self._count += 1
-                self._write(f"figure-{self._count}.png", _picture(figure, "png", {}))
+                self._shown.append(_picture(figure, "png", {}))
+                self._write(f"figure-{self._count}.png", self._shown[-1])
         self._saved.clear()
         self._pyplot.close("all")
 

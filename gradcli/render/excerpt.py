@@ -45,18 +45,22 @@ def excerpt(
     for label in diagnostic.labels:
         marks += _marks(source, label.span, label.text, _LABEL)
     numbers = sorted({mark.line for mark in marks})
-    gutter = len(str(numbers[-1]))
+    around = source.cell(span.start)
+    gutter = max(len(str(source.told(source.offset(n, 1))[0])) for n in numbers)
     room = max(width - gutter - 3, _NARROWEST)
 
     lines: list[Line] = [[(" " * gutter + " |", "gutter")]]
     previous = numbers[0]
     for number in numbers:
-        if number == previous + 2:
+        inside = source.cell(source.offset(number, 1))
+        if inside != around and inside is not None and inside.name:
+            lines.append([(f"... {inside.name}", "gutter")])
+        elif number == previous + 2:
             lines += _source_line(source, number - 1, [], gutter, room)
         elif number > previous + 2:
             lines.append([("...", "gutter")])
         lines += _source_line(source, number, [m for m in marks if m.line == number], gutter, room)
-        previous = number
+        previous, around = number, inside
     return lines, gutter
 
 
@@ -90,7 +94,8 @@ def _source_line(
     for mark in marks:
         start, end = (min(max(at - first, 0), last - first) for at in (mark.start, mark.end))
         moved.append(mark._replace(start=start, end=max(end, start + 1)))
-    lines: list[Line] = [[(f"{number:>{gutter}} | ", "gutter"), (row.text, "")]]
+    told, _ = source.told(source.offset(number, 1))
+    lines: list[Line] = [[(f"{told:>{gutter}} | ", "gutter"), (row.text, "")]]
     for drawn in _drawing(row, text[first:last], moved):
         lines.append([(" " * gutter + " | ", "gutter"), *drawn])
     return lines

@@ -6,12 +6,13 @@ from collections.abc import Callable, Collection, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from gradcli.lesson import Lesson
 from gradcli.render.text import Line, plain_text
 from gradcli.results import Findings, Graph, GraphResult, Look, Operations, RunResult, Shown
 
 if TYPE_CHECKING:
     from gradcli.render.graphs.picture import Picture
-    from gradcli.views import FitResult, PlotResult, TraceResult
+    from gradcli.views import FitResult, NotebookResult, PlotResult, TraceResult
 
 Drawn: TypeAlias = "list[Line] | str | bytes"
 """Lines that may be coloured, or the content of a file."""
@@ -155,6 +156,13 @@ def _findings(result: Findings, look: Look) -> list[Line]:
     return lines
 
 
+def _lesson(result: NotebookResult, look: Look) -> str:
+    from gradcli.render.lesson_page import lesson_page
+
+    assert isinstance(look.source, Lesson), "cells come from a lesson"
+    return lesson_page(result, look.source)
+
+
 def _fit_page(result: FitResult, look: Look) -> str:
     from gradcli.render.models.report import fit_page
 
@@ -163,6 +171,8 @@ def _fit_page(result: FitResult, look: Look) -> str:
 
 LOOKS: dict[tuple[str, str], Callable[[Any, Look], Drawn]] = {
     ("run", "human"): _view("values", "run_view", "precision", "width"),
+    ("notebook", "human"): _view("values", "run_view", "precision", "width"),
+    ("notebook", "html"): _lesson,
     ("names", "human"): _view("values", "binding_table", "precision", "width"),
     ("recorded", "human"): _tree,
     ("recorded", "plain"): _tree,

@@ -13,7 +13,7 @@ from gradcli.source import Cell, Source
 def source(*texts, name="lesson.ipynb"):
     cells, text = [], ""
     for number, part in enumerate(texts, 1):
-        cells.append(Cell(len(text), len(text) + len(part) + 1, number, 1, 0))
+        cells.append(Cell(len(text), len(text) + len(part) + 1, number, f"cell {number}", 1, 0))
         text += part + "\n"
     return Source(name, text, 1, tuple(cells))
 

@@ -3,25 +3,29 @@
 import os
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
+
+import typer
 
 from gradcli.cli.line.command import command
+from gradcli.cli.line.lessons import PAGES, cells_of, drawing_of, seeded
 from gradcli.cli.line.options import LIMITS, MESSAGES, PROGRAM, RESULT, ROWS, Line
 from gradcli.cli.line.output import Echo, Target
 from gradcli.cli.rows.inquiry import Inquiry
 from gradcli.cli.rows.query import Query
 from gradcli.cli.terminal.failures import unwritable, usage
 from gradcli.cli.terminal.terminal import print_message, print_output
-from gradcli.errors import nearest
+from gradcli.errors import GradError, nearest
 from gradcli.formats.writers.forms import FORMS
 
 if TYPE_CHECKING:
     from gradcli.render.drawing import Drawing
     from gradcli.results import RunResult
+    from gradcli.views import NotebookResult
 
 
 @command(
-    *(*PROGRAM, *ROWS, "show", "graph", "kinks", "plots", *RESULT, *LIMITS, *MESSAGES),
+    *(*PROGRAM, *ROWS, "show", "graph", "kinks", "plots", "expect", *RESULT, *LIMITS, *MESSAGES),
     view="run",
 )
 def run(line: Line) -> None:
@@ -43,17 +47,31 @@ def run(line: Line) -> None:
     wanted = partial(_wanted, inquiry.shown)
     kept: list[str] = []
     echo = Echo(_destination(target, kept))
-    drawing = None if line.plots is None else _drawing(line.plots)
+    cells = cells_of(inquiry.program.source, target.form, expected=line.expect)
+    if target.form in PAGES:
+        echo = Echo(lambda text: None)
+    drawing = drawing_of(target.form) if line.plots is None else _drawing(line.plots)
     for_person = target.is_for_person and inquiry.records is None
     settings = inquiry.settings(echo, grad_fn=for_person, plots=drawing)
     query = Query(inquiry.program, "run", {})
     if inquiry.records is not None:
         inquiry.answer_rows(query, settings, wanted)
         return
+    if cells is not None:
+        settings = seeded(settings)
 
     def finished(result: "RunResult") -> "RunResult":
         if drawing is not None:
             drawing.finish()
+        if cells is not None:
+            try:
+                result = cells.finished(
+                    cast("NotebookResult", result), inquiry.program, inquiry.inputs, settings
+                )
+            except GradError:
+                inquiry.telling.warn(result.warnings)
+                cells.report(inquiry.telling)
+                raise
         return wanted(result)
 
     result, content = inquiry.found(query, settings, finished)
@@ -61,6 +79,12 @@ def run(line: Line) -> None:
         blank = echo.begun and content and for_person
         content = "".join([*kept, "\n" * (echo.unfinished + bool(blank)), content])
     inquiry.write(result, content)
+    if cells is not None:
+        cells.report(inquiry.telling)
+        if result.failure is not None:
+            raise result.failure
+        if cells.differ:
+            raise typer.Exit(1)
 
 
 def _drawing(folder: str) -> "Drawing":
@@ -102,5 +126,5 @@ def _wanted(names: Sequence[str] | None, result: "RunResult") -> "RunResult":
                 f"`{name}` in --show is not a top-level value of the program",
                 nearest(name, bindings),
             )
-    fields = {field: getattr(result, field) for field in result._fields}
+    fields = {field: getattr(result, field) for field in Names._fields}
     return Names(**{**fields, "bindings": tuple(bindings[name] for name in names)})

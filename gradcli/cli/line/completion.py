@@ -76,9 +76,9 @@ def _samples(ctx: Any) -> Iterable[str]:
 def _program(ctx: Any) -> Program | None:
     """The program in the command line so far, or None if it cannot be read."""
     from gradcli.cli.line.arguments import split
-    from gradcli.cli.line.reading import read_program
+    from gradcli.cli.line.reading import program_source
     from gradcli.errors import GradError
-    from gradcli.program import decode, load_source
+    from gradcli.program import load_source
 
     # while an option waits for its value, typer leaves the arguments in `args`
     named = ctx.params.get("arguments") or ctx.params.get("served") or ()
@@ -87,7 +87,7 @@ def _program(ctx: Any) -> Program | None:
     with suppress(GradError):
         file, texts = split(arguments)
         if file not in (None, "-") or expressions:
-            source = decode(*read_program(file, expressions))
+            source = program_source(file, expressions, marked=False)
             return load_source(source, frozenset(texts))
     return None
 

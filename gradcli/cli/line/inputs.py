@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 from gradcli.cli.line.arguments import split
-from gradcli.cli.line.reading import read_program
+from gradcli.cli.line.reading import program_source
 from gradcli.cli.terminal.failures import usage
 from gradcli.errors import InputError, ProgramError
 
@@ -36,7 +36,9 @@ def load(
     names = {*texts, *(() if values is None else values.declared)}
     names.update(() if records is None else records.rows.names)
     with limited():
-        loaded = program.load_source(source, frozenset(names))
+        shows = source.cells and "expect" in line.takes and records is None
+        make = program.load_notebook if shows else program.load_source
+        loaded = make(source, frozenset(names))
     elsewhere = {*texts, *(() if records is None else records.rows.names)}
     return loaded, _given(values, loaded, elsewhere) | constants(texts)
 
@@ -86,8 +88,6 @@ def _in_file(name: str, value: Any, origin: str, printed: Mapping[str, Any]) -> 
 
 def _asked(line: Line) -> tuple[Any, dict[str, str], Values | None]:
     """The program's text, the texts of NAME=VALUE, and the values of -i."""
-    from gradcli import program
-
     file, texts = split(line.arguments or ())
     takers = [f"{name}=@-" for name, text in texts.items() if text == "@-"]
     takers += ["-i -"] if line.values_file == "-" else []
@@ -101,7 +101,7 @@ def _asked(line: Line) -> tuple[Any, dict[str, str], Values | None]:
         raise usage(f"`{takers[0]}` and `{takers[1]}` both read standard input")
     if takers and not line.expression and file in (None, "-"):
         raise usage(f"the program and `{takers[0]}` both read standard input", "name a FILE")
-    source = program.decode(*read_program(file, line.expression))
+    source = program_source(file, line.expression, marked=line.cells)
     if line.values_file is None and line.ignore_extra:
         raise usage("`--ignore-extra` needs `-i`")
     return source, texts, None if line.values_file is None else _values(line, line.values_file)

@@ -135,6 +135,12 @@ class Line:
         "- reads them.",
     )
     ignore_extra: bool = flag("--ignore-extra", help="Ignore names of -i that are not inputs.")
+    cells: bool = flag("--cells", help="Lines `# %%` part the program into cells.")
+    expect: bool = flag(
+        "--expect",
+        help="Compare the outputs of cells with the stored ones; status 1 if they differ.",
+    )
+    watch: bool = flag("--watch", help="Do it again whenever the file changes; Ctrl-C ends it.")
     rows: list[str] | None = option(
         "--rows",
         metavar="FILE",
@@ -375,7 +381,7 @@ class Line:
 FIELDS: dict[str, Field] = {name: getattr(Line, name) for name in Line.__annotations__}
 _NOT_ASKED = {name: field.default for name, field in FIELDS.items()}
 
-PROGRAM = ("arguments", "expression", "values_file", "ignore_extra")
+PROGRAM = ("arguments", "expression", "values_file", "ignore_extra", "cells")
 ROWS = (
     *("rows", "columns", "keep", "where", "renamed", "missing", "separator", "decimal"),
     *("on_error", "jobs", "flat"),

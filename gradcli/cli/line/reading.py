@@ -12,7 +12,7 @@ from typing import IO
 from gradcli.cli.terminal.failures import unreadable, usage
 from gradcli.cli.terminal.terminal import is_terminal
 from gradcli.errors import nearest
-from gradcli.source import bytes_of
+from gradcli.source import Source, bytes_of
 
 _LONGEST_PROGRAM = 64 * 2**20  # bytes; /dev/zero never ends
 
@@ -30,6 +30,29 @@ def read_program(file: str | None, expressions: Sequence[str] | None) -> tuple[s
     if is_expression(file):
         return "<expr>", _bytes(file)
     return file, _file(file)
+
+
+def program_source(file: str | None, expressions: Sequence[str] | None, *, marked: bool) -> Source:
+    """The text of the program, from its only source: that of a notebook or page is a `Lesson`. If
+    `marked`, lines `# %%` part it into cells.
+
+    Raises:
+        UsageError: If it cannot be read.
+        ProgramError: If it is no text, or no notebook.
+    """
+    from gradcli.program import decode
+
+    source = decode(*read_program(file, expressions))
+    suffix = os.path.splitext(source.name)[1].lower()
+    if marked or suffix in LESSONS or '"nbformat"' in source.text:
+        from gradcli.formats.notebooks.read import lesson_of
+
+        return lesson_of(source, marked=marked) or source
+    return source
+
+
+LESSONS = (".ipynb", ".md", ".markdown")
+"""Suffixes of files that are lessons, not plain programs."""
 
 
 # imported only if no file has the given name

@@ -13,7 +13,7 @@ from gradcli.cli.line.arguments import jobs, split_names
 from gradcli.cli.line.inputs import constant, directions, load
 from gradcli.cli.line.options import FIELDS, ROWS, Line
 from gradcli.cli.line.output import Target, choose, decided, look
-from gradcli.cli.line.reading import read_program
+from gradcli.cli.line.reading import program_source
 from gradcli.cli.rows.query import Query, Question, Shown
 from gradcli.cli.terminal.failures import usage
 from gradcli.cli.terminal.messages import Telling
@@ -114,7 +114,7 @@ class Inquiry:
         """Another program for the same inputs and records."""
         from gradcli import program
 
-        source = program.decode(*read_program(file, None))
+        source = program_source(file, None, marked=self._line.cells)
         names = {*self.inputs, *(() if self.records is None else self.records.rows.names)}
         with self._loading():
             return program.load_source(source, frozenset(names))

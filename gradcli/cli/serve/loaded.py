@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from gradcli.cli.line.arguments import split_files
 from gradcli.cli.line.inputs import constants
 from gradcli.cli.line.options import Line
-from gradcli.cli.line.reading import read_program
+from gradcli.cli.line.reading import program_source
 from gradcli.cli.rows.inquiry import LOADING, limits_of
 from gradcli.cli.serve.service import Service
 from gradcli.cli.terminal.failures import usage
@@ -86,7 +86,8 @@ def _programs(
         raise usage("`-` stands for standard input, which has the questions", "name a FILE")
     found: dict[str, Program] = {}
     for file in [*files, *([None] if expressions else [])]:
-        source = program.decode(*read_program(file, expressions if file is None else None))
+        expression = expressions if file is None else None
+        source = program_source(file, expression, marked=False)
         name = os.path.splitext(os.path.basename(source.name))[0]
         if name in found:
             both = f"`{found[name].source.name}` and `{source.name}`"

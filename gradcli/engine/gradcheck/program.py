@@ -172,7 +172,7 @@ def _copied(data: Any) -> Any:
 
 
 def _line(site: Site | None, source: Source) -> int:
-    return 0 if site is None else source.position(site.span.start)[0]
+    return 0 if site is None else source.told(site.span.start)[0]
 
 
 def _checked(check: Check, name: str, line: int, cut: bool) -> Checked:

@@ -64,9 +64,9 @@ class Findings:
         )
         self.found.append(found)
 
-    def line(self, span: Span) -> int:
-        """The line at which a place starts."""
-        return self.source.position(span.start)[0]
+    def line(self, span: Span) -> str:
+        """The line at which a place starts, as `line 3`."""
+        return self.source.line_name(span.start)
 
     def warn(self, code: str, message: str, span: Span, help: str) -> None:
         """Report a warning."""

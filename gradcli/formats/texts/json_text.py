@@ -32,6 +32,7 @@ def diagnostic_json(diagnostic: Diagnostic) -> str:
         {
             **fields_json(diagnostic, ("severity", "code", "message")),
             "file": literal(source.name if source and diagnostic.span else None),
+            **_cell(diagnostic),
             **_range(source, diagnostic.span),
             "labels": array(labels),
             **fields_json(diagnostic, ("notes", "help")),
@@ -41,14 +42,23 @@ def diagnostic_json(diagnostic: Diagnostic) -> str:
 
 def warning_json(diagnostic: Diagnostic) -> str:
     """A warning in the JSON of a result: code, message and place."""
-    file, line, column = diagnostic.place or (None, None, None)
-    place = {"file": literal(file), "line": literal(line), "column": literal(column)}
-    return json_object({**fields_json(diagnostic, ("code", "message")), **place})
+    _, line, column = diagnostic.place or (None, None, None)
+    source = diagnostic.source if line is not None else None
+    place = {"line": literal(line), "column": literal(column)}
+    file = {"file": literal(None if source is None else source.name), **_cell(diagnostic)}
+    return json_object({**fields_json(diagnostic, ("code", "message")), **file, **place})
+
+
+def _cell(diagnostic: Diagnostic) -> dict[str, str]:
+    """The number of the cell of a notebook in which the place is, if it is in one."""
+    source, span = diagnostic.source, diagnostic.span
+    cell = source.cell(span.start) if source and span else None
+    return {"cell": literal(cell.number)} if cell is not None and cell.name else {}
 
 
 def _range(source: Source | None, span: Span | None) -> dict[str, str]:
-    start = source.position(span.start) if source and span else (None, None)
-    end = source.position(span.end) if source and span else (None, None)
+    start = source.told(span.start) if source and span else (None, None)
+    end = source.told(span.end) if source and span else (None, None)
     names = ("line", "column", "end_line", "end_column")
     return dict(zip(names, map(literal, (*start, *end)), strict=True))
 

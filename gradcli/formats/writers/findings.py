@@ -39,8 +39,8 @@ def input_json(file: str, declared: Declared) -> str:
 def _annotation(finding: Diagnostic) -> str:
     fields = {"title": finding.code}
     if finding.source is not None and finding.span is not None:
-        line, column = finding.source.position(finding.span.start)
-        end_line, end_column = finding.source.position(finding.span.end)
+        line, column = finding.source.told(finding.span.start)
+        end_line, end_column = finding.source.told(finding.span.end)
         place = {"file": finding.source.name, "line": line, "endLine": end_line, "col": column}
         fields = {**{k: str(v) for k, v in place.items()}, "endColumn": str(end_column), **fields}
     written = ",".join(f"{name}={_escaped(text, ':,')}" for name, text in fields.items())

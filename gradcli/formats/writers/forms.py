@@ -164,6 +164,7 @@ FORMS = {
         Form("mermaid", True, ".mmd", "", None, "", ""),
         Form("svg", True, ".svg", "", None, "", ""),
         Form("html", True, ".html", "", None, "", ""),
+        Form("ipynb", False, ".ipynb", "", lambda parts, path: parts.notebook(), "", "inside"),
         Form("png", False, ".png", "", None, "", ""),
         Form("pdf", False, ".pdf", "", None, "", ""),
         Form("github", True, "", "", lambda parts, path: parts.annotations(), "", ""),
@@ -195,13 +196,15 @@ _TABLES = (*_LISTS, "ndjson", "csv", "tsv")
 _TRACES = (*_TABLES, "md")
 _RESULTS = (*_TRACES, "npy", "npz", "raw", "parquet", "arrow")
 SPARSE = (*_TRACES, "npz", "raw")
+_LESSONS = (*_RESULTS, "html", "ipynb")
 _GRAPHS = ("tree", "dot", "mermaid", "svg", "html")
 _PICTURES = ("svg", "png", "pdf")
 
 VIEWS = {
     view.name: view
     for view in (
-        View("run", _RESULTS, _HUMAN, ("run", "RunParts")),
+        View("run", _LESSONS, _HUMAN, ("run", "RunParts")),
+        View("notebook", _LESSONS, ("human", "html"), ("notebook", "NotebookParts")),
         View("names", _RESULTS, _HUMAN, ("run", "NamesParts")),
         View("recorded", ("human", "plain"), ("human", "plain"), None),
         View("kinks", _HUMAN, _HUMAN, None),

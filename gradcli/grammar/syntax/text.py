@@ -9,27 +9,16 @@ _MARK = "\ufeff"
 _HEAD = 64  # bytes; a null among them means that the file is not text
 
 
-_NOTEBOOK = '"nbformat"'
-
-
-def _is_notebook(source: Source) -> ProgramError:
-    message = "this is a notebook, not a program"
-    help = f"`jupyter nbconvert --to script {source.name}` writes its code to a file"
-    return ProgramError(Diagnostic("bad-encoding", message, source, Span(0, 1), help=help))
-
-
 def decode(name: str, data: bytes) -> Source:
     """The source in a file's bytes: UTF-8, without a byte order mark.
 
     Raises:
-        ProgramError: The bytes are not UTF-8, or those of a notebook.
+        ProgramError: The bytes are not UTF-8.
     """
     text, start = None, 0
     try:
         text = data.decode("utf-8").removeprefix(_MARK)
         if b"\0" not in data[:_HEAD]:
-            if text.lstrip().startswith("{") and _NOTEBOOK in text:
-                raise _is_notebook(Source(name, text))
             return Source(name, text)
     except UnicodeDecodeError as error:
         start = error.start

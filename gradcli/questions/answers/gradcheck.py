@@ -80,4 +80,4 @@ def _check_movable(loaded: Loaded, names: Sequence[str]) -> None:
 
 def _lines(loaded: Loaded) -> dict[str, int]:
     """The line of each input."""
-    return {i.name: loaded.source.position(i.span.start)[0] for i in loaded.program.inputs}
+    return {i.name: loaded.source.told(i.span.start)[0] for i in loaded.program.inputs}

@@ -151,7 +151,7 @@ def _told(refused: Diagnostic) -> str:
     if source is None:
         return refused.message
     places = [
-        label.text.replace("here", f"in line {source.position(label.span.start)[0]}")
+        label.text.replace("here", f"in {source.line_name(label.span.start)}")
         for label in refused.labels
     ]
     return f"{refused.message} ({', '.join(places)})" if places else refused.message

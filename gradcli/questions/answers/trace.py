@@ -273,7 +273,7 @@ class _Rows:
             self._ids[result],
             variable,
             text,
-            0 if span is None else self._source.position(span.start)[0],
+            0 if span is None else self._source.told(span.start)[0],
             _plain(self._value(result)),
             {name: _plain(partial) for name, partial in found.items()},
             self._part("adjoint", result),

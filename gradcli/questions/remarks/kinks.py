@@ -57,7 +57,7 @@ def _told(loaded: Loaded, kink: engine.Kink, moment: Moment | None) -> Kinked:
     """A kink as plain data, named as the program says the operation."""
     source, site = loaded.source, kink.node.site
     span = moment.span if moment is not None else None if site is None else site.span
-    line, column = (0, 0) if span is None else source.position(span.start)
+    line, column = (0, 0) if span is None else source.told(span.start)
     return Kinked(
         kink.node.op_name if moment is None else moment.name(source),
         line,

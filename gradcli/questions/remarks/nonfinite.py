@@ -174,8 +174,8 @@ class _Again:
 
     def _note(self, how: str, moment: Moment) -> str:
         """By which call of the program a derivative was taken."""
-        line, _ = self.loaded.source.position(moment.span.start)
-        return f"{how} `{moment.name(self.loaded.source)}` at line {line}"
+        source = self.loaded.source
+        return f"{how} `{moment.name(source)}` at {source.line_name(moment.span.start)}"
 
     def slope(self, output: Any, paths: Paths | None) -> Diagnostic | None:
         """The warning that says where the derivatives of a result first became non-finite."""

@@ -82,7 +82,7 @@ class Steps(Recorded):
         for i, ((frame, _), place) in enumerate(zip(within, places, strict=True)):
             name = frame.f_code.co_name
             if i and not name.startswith(("%", "@")):
-                yield Around(name, self._source.position(places[i - 1].start)[0], 0)
+                yield Around(name, self._source.told(places[i - 1].start)[0], 0)
             loops = (
                 (*map(int, key.split()[1:]), turn)
                 for key, turn in frame.f_locals.items()
@@ -90,7 +90,7 @@ class Steps(Recorded):
             )
             for start, end, turn in sorted(loops):
                 if start <= place.start and place.end <= end and turn:
-                    yield Around("", self._source.position(start)[0], turn)
+                    yield Around("", self._source.told(start)[0], turn)
 
     def _span(self, frame: tuple[FrameType, int]) -> Span:
         key = frame[0].f_code, frame[1]

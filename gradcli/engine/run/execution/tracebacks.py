@@ -219,8 +219,7 @@ def turns(frame: FrameType, span: Span, source: Source) -> list[str]:
         if name.startswith("%turn "):
             start, end = map(int, name.split()[1:])
             if start <= span.start and span.end <= end and turn:
-                line, _ = source.position(start)
-                notes.append((start, turn_note(turn, line)))
+                notes.append((start, turn_note(turn, source.line_name(start))))
     return [note for _, note in sorted(notes, reverse=True)]
 
 
@@ -230,7 +229,7 @@ def callers(frames: list[Frame], source: Source) -> list[str]:
     for frame in reversed(frames):
         span = span_of(frame, source)
         if not frame[0].f_code.co_name.startswith("%"):
-            lines.append(call_note(source.position(span.start)[0]))
+            lines.append(call_note(source.line_name(span.start)))
         lines += turns(frame[0], span, source)
     return shortened(lines)
 

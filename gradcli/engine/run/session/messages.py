@@ -54,18 +54,18 @@ def _digits(x: Any) -> str:
     return f"{x:.6g}"
 
 
-def turn_note(number: int, line: int) -> str:
-    """In which turn of a loop, counted from 1, something failed."""
+def turn_note(number: int, line: str) -> str:
+    """In which turn of a loop, counted from 1, something failed; `line` is as `line 3`."""
     ending = "th" if number % 100 in (11, 12, 13) else _ENDINGS.get(number % 10, "th")
-    return f"in the {number:,}{ending} turn of the loop at line {line}"
+    return f"in the {number:,}{ending} turn of the loop at {line}"
 
 
 _ENDINGS = {1: "st", 2: "nd", 3: "rd"}
 
 
-def call_note(line: int) -> str:
-    """The note with the line from which a failing function was called."""
-    return f"called from line {line}"
+def call_note(line: str) -> str:
+    """The note with the line from which a failing function was called, as `line 3`."""
+    return f"called from {line}"
 
 
 def shortened(lines: Sequence[str]) -> list[str]:

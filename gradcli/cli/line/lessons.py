@@ -1,0 +1,133 @@
+"""What `gradcli run` does with the cells of a notebook or page."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from gradcli.cli.terminal.failures import usage
+from gradcli.cli.terminal.messages import Telling
+from gradcli.cli.terminal.terminal import write_message
+from gradcli.errors import GradError, counted
+from gradcli.lesson import Lesson
+
+if TYPE_CHECKING:
+    from gradcli.formats.notebooks.expected import Comparison
+    from gradcli.program import Given, Options, Program
+    from gradcli.render.drawing import Drawing
+    from gradcli.source import Source
+    from gradcli.views import CellResult, NotebookResult
+
+PAGES = ("html", "ipynb")
+"""Forms of output that hold all that the cells print."""
+
+_MOST_GRAPHS = 12  # cells whose graphs a page shows: each takes another run
+
+
+class Cells:
+    """The cells of a run, the form in which they are shown, and their stored outputs.
+
+    Fields:
+        differ: True if outputs were compared with stored ones and differ.
+    """
+
+    def __init__(self, lesson: Lesson, form: str, *, expected: bool) -> None:
+        self._lesson, self._form, self._expected = lesson, form, expected
+        self._comparison: Comparison | None = None
+
+    @property
+    def differ(self) -> bool:
+        return self._comparison is not None and bool(self._comparison.differences)
+
+    def finished(
+        self,
+        result: NotebookResult,
+        program: Program,
+        inputs: Mapping[str, Given],
+        options: Options,
+    ) -> NotebookResult:
+        """The result to show.
+
+        Raises:
+            GradError: The error that has ended the run, unless a page shows it.
+        """
+        if self._expected:
+            from gradcli.formats.notebooks.expected import compared
+
+            self._comparison = compared(self._lesson, result)
+        if result.failure is not None and self._form not in PAGES:
+            raise result.failure
+        if self._form != "html":
+            return result
+        cells = tuple(_with_graphs(result, program, inputs, options))
+        return type(result)(**{f: getattr(result, f) for f in result._fields} | {"cells": cells})
+
+    def report(self, telling: Telling) -> None:
+        """Write how the outputs compare with the stored ones."""
+        found = self._comparison
+        if found is None:
+            return
+        telling.report(found.differences)
+        if not telling.quiet and telling.form != "json":
+            compared = counted(found.agree + len(found.differences), "cell")
+            said = f"{len(found.differences)} differ" if found.differences else "all agree"
+            rest = f"; {counted(found.without, 'cell')} without a stored output"
+            rest = rest if found.without else ""
+            write_message(f"gradcli: compared the outputs of {compared}: {said}{rest}\n")
+
+
+def cells_of(source: Source, form: str, *, expected: bool) -> Cells | None:
+    """What is done with the cells of a program; None if it has none.
+
+    Raises:
+        UsageError: If cells are asked for and it has none.
+    """
+    if isinstance(source, Lesson):
+        return Cells(source, form, expected=expected)
+    asked = "`--expect`" if expected else f"{form} output" if form in PAGES else ""
+    if asked:
+        help = "a notebook and Markdown have some; `--cells` takes the parts between lines `# %%`"
+        raise usage(f"{asked} needs a program with cells", help)
+    return None
+
+
+def drawing_of(form: str) -> Drawing | None:
+    """Draws into the result, for a page; None without matplotlib."""
+    from importlib.util import find_spec
+
+    if form not in PAGES or find_spec("matplotlib") is None:
+        return None
+    from gradcli.render.drawing import Drawing
+
+    return Drawing(lambda name, content: None)
+
+
+def seeded(options: Options) -> Options:
+    """Options with a seed, so that a graph that is drawn later has the numbers of the run."""
+    if options.seed is not None:
+        return options
+    return options.changed(seed=int.from_bytes(os.urandom(8)))
+
+
+def _with_graphs(
+    result: NotebookResult, program: Any, inputs: Mapping[str, Given], options: Options
+) -> list[CellResult]:
+    """The cells, those that show a recorded value with its graph."""
+    steps = {step.number: step for step in program.steps}
+    silent: Callable[[str], None] = lambda text: None  # noqa: E731  # a value of an option
+    left = _MOST_GRAPHS
+    found = []
+    for cell in result.cells:
+        graph = ""
+        if "grad_fn=" in cell.shown and left:
+            left -= 1
+            try:
+                of_cell = steps[cell.number].program
+                asked = options.changed(echo=silent, plots=None)
+                graph = of_cell.graph(inputs, options=asked).drawn("svg") or ""
+            except GradError:  # nothing leads there
+                graph = ""
+        fields = {field: getattr(cell, field) for field in cell._fields}
+        found.append(type(cell)(**fields | {"graph": graph}))
+    return found

@@ -91,7 +91,7 @@ def _outputs(cell: CellResult) -> Iterator[str]:
     if cell.error is not None:
         notes = "".join(f"\nnote: {note}" for note in cell.error.notes)
         help = f"\nhelp: {cell.error.help}" if cell.error.help else ""
-        yield _block(" error", f"{cell.error.code}: {cell.error.message}{notes}{help}")
+        yield _block(" error", f"{cell.error}{notes}{help}")
 
 
 def _block(state: str, text: str) -> str:

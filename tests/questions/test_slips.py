@@ -2,8 +2,8 @@
 
 import pytest
 
-from gradcli.errors import ProgramError, UsageError
-from gradcli.program import check_source, decode, load
+from gradcli.errors import UsageError
+from gradcli.program import check_source, load
 from gradcli.questions.asked.request import Options
 from gradcli.source import Source
 
@@ -102,16 +102,3 @@ def test_rows_tell_it_once(cli):
     rows = "y\n1\n2\n3\n"
     _, _, err = cli("run", "-e", "x * y", "x=20+/-1", "--rows", "-", stdin=rows)
     assert err.count("unused-uncertainty") == 1
-
-
-def test_a_notebook_is_no_program(tmp_path, cli):
-    text = '{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}\n'
-    file = tmp_path / "lesson.ipynb"
-    file.write_text(text)
-    for command in ("run", "grad", "check"):
-        status, _, err = cli(command, file)
-        assert (status, "this is a notebook, not a program" in err) == (3, True)
-        assert "nbconvert --to script" in err
-    with pytest.raises(ProgramError):
-        decode("n", text.encode())
-    assert decode("n", b'{"nbformat_of": 3}').text

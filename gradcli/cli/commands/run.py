@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, cast
 import typer
 
 from gradcli.cli.line.command import command
-from gradcli.cli.line.lessons import PAGES, cells_of, drawing_of, seeded
 from gradcli.cli.line.options import LIMITS, MESSAGES, PROGRAM, RESULT, ROWS, Line
 from gradcli.cli.line.output import Echo, Target
 from gradcli.cli.rows.inquiry import Inquiry
@@ -17,8 +16,10 @@ from gradcli.cli.terminal.failures import unwritable, usage
 from gradcli.cli.terminal.terminal import print_message, print_output
 from gradcli.errors import GradError, nearest
 from gradcli.formats.writers.forms import FORMS
+from gradcli.source import Source
 
 if TYPE_CHECKING:
+    from gradcli.cli.line.lessons import Cells
     from gradcli.render.drawing import Drawing
     from gradcli.results import RunResult
     from gradcli.views import NotebookResult
@@ -47,10 +48,12 @@ def run(line: Line) -> None:
     wanted = partial(_wanted, inquiry.shown)
     kept: list[str] = []
     echo = Echo(_destination(target, kept))
-    cells = cells_of(inquiry.program.source, target.form, expected=line.expect)
-    if target.form in PAGES:
+    cells = _cells(line, inquiry.program.source, target)
+    if cells is not None and cells.is_page:
         echo = Echo(lambda text: None)
-    drawing = drawing_of(target.form) if line.plots is None else _drawing(line.plots)
+    drawing = None if line.plots is None else _drawing(line.plots)
+    if drawing is None and cells is not None:
+        drawing = cells.drawing()
     for_person = target.is_for_person and inquiry.records is None
     settings = inquiry.settings(echo, grad_fn=for_person, plots=drawing)
     query = Query(inquiry.program, "run", {})
@@ -58,7 +61,7 @@ def run(line: Line) -> None:
         inquiry.answer_rows(query, settings, wanted)
         return
     if cells is not None:
-        settings = seeded(settings)
+        settings = cells.seeded(settings)
 
     def finished(result: "RunResult") -> "RunResult":
         if drawing is not None:
@@ -85,6 +88,19 @@ def run(line: Line) -> None:
             raise result.failure
         if cells.differ:
             raise typer.Exit(1)
+
+
+_PAGES = ("html", "ipynb")  # forms that hold all that cells print
+
+
+def _cells(line: Line, source: Source, target: Target) -> "Cells | None":
+    """What is done with the cells of a program; None if it has none and none are asked for."""
+    if type(source) is Source and not line.expect and target.form not in _PAGES:
+        return None
+    from gradcli.cli.line.lessons import cells_of
+
+    page = target.form if target.form in _PAGES else ""
+    return cells_of(source, page, expected=line.expect)
 
 
 def _drawing(folder: str) -> "Drawing":

@@ -12,6 +12,7 @@ from gradcli.cli.line.arguments import split
 from gradcli.cli.line.reading import program_source
 from gradcli.cli.terminal.failures import usage
 from gradcli.errors import InputError, ProgramError
+from gradcli.source import Source
 
 if TYPE_CHECKING:
     from gradcli.cli.line.options import Line
@@ -36,7 +37,7 @@ def load(
     names = {*texts, *(() if values is None else values.declared)}
     names.update(() if records is None else records.rows.names)
     with limited():
-        shows = source.cells and "expect" in line.takes and records is None
+        shows = type(source) is not Source and "expect" in line.takes and records is None
         make = program.load_notebook if shows else program.load_source
         loaded = make(source, frozenset(names))
     elsewhere = {*texts, *(() if records is None else records.rows.names)}

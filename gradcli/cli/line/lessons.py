@@ -19,22 +19,33 @@ if TYPE_CHECKING:
     from gradcli.source import Source
     from gradcli.views import CellResult, NotebookResult
 
-PAGES = ("html", "ipynb")
-"""Forms of output that hold all that the cells print."""
-
 _MOST_GRAPHS = 12  # cells whose graphs a page shows: each takes another run
 
 
+_PLOTTING = ("matplotlib", "pylab", "d2l")  # a program that plots names one of these
+
+
 class Cells:
-    """The cells of a run, the form in which they are shown, and their stored outputs.
+    """The cells of a run, and their stored outputs.
+
+    Args:
+        lesson: The program.
+        page: The form of output that holds all that the cells print, "html" or "ipynb"; "" if they
+            are shown as they run.
+        expected: True if their outputs are compared with the stored ones.
 
     Fields:
         differ: True if outputs were compared with stored ones and differ.
     """
 
-    def __init__(self, lesson: Lesson, form: str, *, expected: bool) -> None:
-        self._lesson, self._form, self._expected = lesson, form, expected
+    def __init__(self, lesson: Lesson, page: str, *, expected: bool) -> None:
+        self._lesson, self._page, self._expected = lesson, page, expected
         self._comparison: Comparison | None = None
+
+    @property
+    def is_page(self) -> bool:
+        """True if the output holds all that the cells print."""
+        return bool(self._page)
 
     @property
     def differ(self) -> bool:
@@ -56,12 +67,30 @@ class Cells:
             from gradcli.formats.notebooks.expected import compared
 
             self._comparison = compared(self._lesson, result)
-        if result.failure is not None and self._form not in PAGES:
+        if result.failure is not None and not self._page:
             raise result.failure
-        if self._form != "html":
+        if self._page != "html":
             return result
         cells = tuple(_with_graphs(result, program, inputs, options))
         return type(result)(**{f: getattr(result, f) for f in result._fields} | {"cells": cells})
+
+    def drawing(self) -> Drawing | None:
+        """Draws into a page of a program that may plot; None without a page or matplotlib."""
+        from importlib.util import find_spec
+
+        if not self._page or not any(name in self._lesson.text for name in _PLOTTING):
+            return None
+        if find_spec("matplotlib") is None:
+            return None
+        from gradcli.render.drawing import Drawing
+
+        return Drawing(lambda name, content: None)
+
+    def seeded(self, options: Options) -> Options:
+        """Options with a seed, so that a graph that is drawn later has the numbers of the run."""
+        if options.seed is not None:
+            return options
+        return options.changed(seed=int.from_bytes(os.urandom(8)))
 
     def report(self, telling: Telling) -> None:
         """Write how the outputs compare with the stored ones."""
@@ -71,43 +100,24 @@ class Cells:
         telling.report(found.differences)
         if not telling.quiet and telling.form != "json":
             compared = counted(found.agree + len(found.differences), "cell")
-            said = f"{len(found.differences)} differ" if found.differences else "all agree"
+            differ = len(found.differences)
+            said = f"{differ} differ{'s' * (differ == 1)}" if differ else "all agree"
             rest = f"; {counted(found.without, 'cell')} without a stored output"
             rest = rest if found.without else ""
             write_message(f"gradcli: compared the outputs of {compared}: {said}{rest}\n")
 
 
-def cells_of(source: Source, form: str, *, expected: bool) -> Cells | None:
-    """What is done with the cells of a program; None if it has none.
+def cells_of(source: Source, page: str, *, expected: bool) -> Cells:
+    """What is done with the cells of a program. Arguments as of `Cells`.
 
     Raises:
-        UsageError: If cells are asked for and it has none.
+        UsageError: If it has none.
     """
     if isinstance(source, Lesson):
-        return Cells(source, form, expected=expected)
-    asked = "`--expect`" if expected else f"{form} output" if form in PAGES else ""
-    if asked:
-        help = "a notebook and Markdown have some; `--cells` takes the parts between lines `# %%`"
-        raise usage(f"{asked} needs a program with cells", help)
-    return None
-
-
-def drawing_of(form: str) -> Drawing | None:
-    """Draws into the result, for a page; None without matplotlib."""
-    from importlib.util import find_spec
-
-    if form not in PAGES or find_spec("matplotlib") is None:
-        return None
-    from gradcli.render.drawing import Drawing
-
-    return Drawing(lambda name, content: None)
-
-
-def seeded(options: Options) -> Options:
-    """Options with a seed, so that a graph that is drawn later has the numbers of the run."""
-    if options.seed is not None:
-        return options
-    return options.changed(seed=int.from_bytes(os.urandom(8)))
+        return Cells(source, page, expected=expected)
+    asked = "`--expect`" if expected else f"{page} output"
+    help = "a notebook and Markdown have some; `--cells` takes the parts between lines `# %%`"
+    raise usage(f"{asked} needs a program with cells", help)
 
 
 def _with_graphs(

@@ -140,7 +140,6 @@ class Line:
         "--expect",
         help="Compare the outputs of cells with the stored ones; status 1 if they differ.",
     )
-    watch: bool = flag("--watch", help="Do it again whenever the file changes; Ctrl-C ends it.")
     rows: list[str] | None = option(
         "--rows",
         metavar="FILE",

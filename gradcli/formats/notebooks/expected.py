@@ -16,6 +16,7 @@ _MASKS = tuple(
     for pattern, instead in (
         (r"<function __main__\.([\w.<>]+)\(.*?\)>", r"<function \1>"),
         (r"<function ([\w.<>]+) at 0x[0-9a-fA-F]+>", r"<function \1>"),
+        (r"<(?:__main__\.)?([\w.]+)(?: object)? at 0x[0-9a-fA-F]+>", r"<\1>"),
         (r"\b0x[0-9a-fA-F]{4,}\b", "0x..."),
         (r"\b\d+(?:\.\d+)?(?:e[-+]?\d+)? ?(?:ns|µs|μs|us|ms|s|sec|secs|seconds|min)\b", "(time)"),
         (r"\b\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?\b", "(time)"),
@@ -49,7 +50,8 @@ def compared(lesson: Lesson, result: NotebookResult) -> Comparison:
         if part is None or not stored:
             without += 1
             continue
-        found = list(_differing(stored, cell, lesson.notebook is None))
+        is_page, pictured = lesson.notebook is None, len(stored) < len(part.stored)
+        found = list(_differing(stored, cell, together=is_page, pictured=pictured))
         agree += not found
         if found:
             differences.append(_difference(lesson, part, found))
@@ -63,10 +65,15 @@ def _is_compared(output: Stored) -> bool:
 
 
 def _differing(
-    stored: tuple[Stored, ...], cell: CellResult, together: bool
+    stored: tuple[Stored, ...], cell: CellResult, *, together: bool, pictured: bool
 ) -> Iterator[tuple[str, str]]:
-    """Pairs of texts, stored and new, that differ. A page has what a cell prints and shows
-    `together`.
+    """Pairs of texts, stored and new, that differ.
+
+    Args:
+        stored: The outputs that are compared.
+        cell: The new ones.
+        together: True if what a cell prints and shows is stored as one text, as in a page.
+        pictured: True if there are others, such as a picture in place of a value's text.
     """
     texts = {
         kind: "".join(o.text for o in stored if o.kind == kind) for kind in ("stream", "result")
@@ -77,16 +84,11 @@ def _differing(
     for kind, text in texts.items():
         if any(o.kind == kind for o in stored) or new[kind].strip():
             before, now = _masked(text), _masked(new[kind])
-            if before != now and not _leaves_out_picture(kind, stored, together):
+            if before != now and not (kind == "result" and pictured and not text):
                 yield before, now
     failed = [o.text for o in stored if o.kind == "error"]
     if bool(failed) != (cell.error is not None):
         yield failed[0] if failed else "", str(cell.error.message) if cell.error else ""
-
-
-def _leaves_out_picture(kind: str, stored: tuple[Stored, ...], together: bool) -> bool:
-    """True if a notebook has no text for a result because it has a picture for it."""
-    return kind == "result" and not together and not any(o.kind == "result" for o in stored)
 
 
 def _masked(text: str) -> str:

@@ -26,7 +26,7 @@ def pass_over(code: str) -> tuple[str, list[Span]]:
     for line in code.splitlines(keepends=True):
         begins = depth == 0 and not quote and not joined
         if (magic and joined) or (begins and _is_magic(line)):
-            out.append(_as_comment(line))
+            out.append(_as_comment(line, alone=begins))
             passed.append(Span(at, at + len(line.rstrip("\r\n"))))
             joined, magic = line.rstrip("\r\n").endswith("\\"), True
         else:
@@ -43,14 +43,22 @@ def _is_magic(line: str) -> bool:
         return False
     if bare[0] in "%!?":
         return True
-    return bare[-1] == "?" or _ASSIGNED.match(bare) is not None
+    return _without_comment(bare).endswith("?") or _ASSIGNED.match(bare) is not None
 
 
-def _as_comment(line: str) -> str:
-    """A comment of the same length; in a block a statement that does nothing, before a comment."""
+def _without_comment(line: str) -> str:
+    """A line up to its comment."""
+    comment = next((found for found in _TOKEN.finditer(line) if found["comment"]), None)
+    return line if comment is None else line[: comment.start()].rstrip()
+
+
+def _as_comment(line: str, *, alone: bool) -> str:
+    """A comment of the same length. A line that is a statement in a block, `alone`, becomes one
+    that does nothing, before a comment.
+    """
     bare = line.lstrip(" \t")
     indent = line[: len(line) - len(bare)]
-    mark = "0#" if indent and len(bare.rstrip()) > 1 else "#"
+    mark = "0#" if alone and indent and len(bare.rstrip()) > 1 else "#"
     return indent + mark + bare[len(mark) :]
 
 

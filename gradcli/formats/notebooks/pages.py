@@ -11,14 +11,14 @@ from gradcli.lesson import Lesson, Part, Stored
 from gradcli.source import Cell, Span
 
 _CODE = frozenset({"python", "py", "python3", "ipython", "ipython3", "grad"})
-_OUTPUT = frozenset({"output", "text", "none"})
+_OUTPUT = frozenset({"output", "text", ""})
 _MARK = re.compile(r"#[ \t]*%%(.*)")
 
 
 def read_markdown(name: str, text: str) -> Lesson:
-    """A page of Markdown. Its blocks marked `python` or `grad` are the cells; a block marked
-    `output`, `text` or `none` that follows at once is the output of the one before. Places are told
-    by the lines of the page: other lines of the source are empty.
+    """A page of Markdown. Its blocks marked `python` or `grad` are the cells. A block that follows
+    at once, marked `output` or `text` or not marked, is the output of the one before. Places are
+    told by the lines of the page: other lines of the source are empty.
     """
     lines = text.splitlines(keepends=True)
     source = [_end(line) for line in lines]

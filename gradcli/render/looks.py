@@ -157,7 +157,7 @@ def _findings(result: Findings, look: Look) -> list[Line]:
 
 
 def _lesson(result: NotebookResult, look: Look) -> str:
-    from gradcli.render.lesson_page import lesson_page
+    from gradcli.render.notebooks.page import lesson_page
 
     assert isinstance(look.source, Lesson), "cells come from a lesson"
     return lesson_page(result, look.source)

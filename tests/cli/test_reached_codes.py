@@ -84,6 +84,9 @@ REACHED = {
 }
 
 ELSEWHERE = {
+    "bad-notebook": "tests/cli/commands/test_notebooks.py",
+    "line-passed-over": "tests/cli/commands/test_notebooks.py",
+    "output-differs": "tests/cli/commands/test_notebooks.py",
     "bad-question": "tests/cli/serve/test_questions.py",
     "bug": "tests/cli/commands/test_commands.py",
     "missing-extra": "tests/numerics/test_special.py",

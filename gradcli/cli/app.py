@@ -66,7 +66,7 @@ def run(arguments: list[str], table: "Table | None" = None) -> int:
         GradError: The error that ends the command, or typer's if the line cannot be parsed.
     """
     name = arguments[0] if arguments else ""
-    whole = _Whole(table)
+    whole = _Whole(table, arguments)
     if name not in _MODULES or VARIABLE in os.environ:
         return whole.run(arguments)
     command = build(name)  # without the group, which is only needed for help and its own options
@@ -82,8 +82,8 @@ def commands() -> list[str]:
 class _Whole:
     """The command line as typer's context passes it to each command."""
 
-    def __init__(self, table: "Table | None") -> None:
-        self.table = table
+    def __init__(self, table: "Table | None", arguments: list[str]) -> None:
+        self.table, self.arguments = table, arguments
 
     def names(self) -> list[str]:
         return commands()

@@ -5,6 +5,7 @@ from __future__ import annotations
 COMMANDS = {
     **dict.fromkeys(("eval", "evaluate", "exec", "execute", "calc", "compute", "value"), "run"),
     **dict.fromkeys(("start", "forward", "print", "python"), "run"),
+    **dict.fromkeys(("notebook", "jupyter", "nbconvert", "nbmake", "papermill"), "run"),
     **dict.fromkeys(("d", "derivative", "derive", "diff", "differentiate", "gradient"), "grad"),
     **dict.fromkeys(("backward", "backprop", "autograd", "slope", "partial"), "grad"),
     **dict.fromkeys(("gradients", "partials", "autodiff", "value_and_grad", "ad"), "grad"),
@@ -52,6 +53,8 @@ INSTEAD = {
 """What does the work of commands that do not exist."""
 
 OPTIONS = {
+    **dict.fromkeys(("--nbval", "--doctest", "--compare", "--verify-outputs"), "--expect"),
+    **dict.fromkeys(("--reload", "--follow", "--live"), "--watch"),
     **dict.fromkeys(("--output-format", "--out-format", "--fmt", "--type", "--as"), "--format"),
     **dict.fromkeys(("--out", "--outfile", "--output-file", "--save", "--write"), "--output"),
     **dict.fromkeys(("--respect", "--with-respect-to", "--by", "--param", "--params"), "--wrt"),
@@ -93,7 +96,6 @@ OPTIONS = {
 """Options that are meant by a name, with the value that it stands for."""
 
 OPTIONS_INSTEAD = {
-    "--watch": "a shell repeats a run: `watch gradcli run FILE`",
     **dict.fromkeys(("--gpu", "--cuda", "--device"), "programs run on the processor"),
 }
 """What to say of options that do not exist."""

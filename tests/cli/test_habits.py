@@ -83,7 +83,6 @@ TYPED = {
     "grad f.grad --over x=0:1": "`--over` is an option of `plot`",
     "check f.grad --jobs 2": "`--jobs` is an option of `run`, `grad`, `jvp` and others",
     # options of no command
-    "run f.grad --watch": "a shell repeats a run: `watch gradcli run FILE`",
     "grad f.grad --gpu": "programs run on the processor",
     "grad f.grad --device cuda": "programs run on the processor",
     "run f.grad --zzz": "an input is given as `zzz=VALUE`",

@@ -28,7 +28,12 @@ class _Made(TyperCommand):
 
     def invoke(self, ctx: Any) -> None:
         given = {name: _as_list(value) for name, value in ctx.params.items()}
-        self._body(Line(whole=ctx.obj, forms=self._forms, **given))
+        line = Line(whole=ctx.obj, forms=self._forms, **given)
+        if line.watch:
+            from gradcli.cli.again import watch
+
+            ctx.exit(watch(line))
+        self._body(line)
 
 
 VARIABLE = "_GRADCLI_COMPLETE"

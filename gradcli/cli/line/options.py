@@ -15,9 +15,11 @@ if TYPE_CHECKING:  # making a protocol takes as long as importing a room
 
         Fields:
             table: Where a watched process tells what it does; None for one that is not watched.
+            arguments: The words of the line.
         """
 
         table: Table | None
+        arguments: list[str]
 
         def names(self) -> list[str]:
             """The names of all commands."""
@@ -140,6 +142,7 @@ class Line:
         "--expect",
         help="Compare the outputs of cells with the stored ones; status 1 if they differ.",
     )
+    watch: bool = flag("--watch", help="Do it again whenever the file changes; Ctrl-C ends it.")
     rows: list[str] | None = option(
         "--rows",
         metavar="FILE",
@@ -380,7 +383,7 @@ class Line:
 FIELDS: dict[str, Field] = {name: getattr(Line, name) for name in Line.__annotations__}
 _NOT_ASKED = {name: field.default for name, field in FIELDS.items()}
 
-PROGRAM = ("arguments", "expression", "values_file", "ignore_extra", "cells")
+PROGRAM = ("arguments", "expression", "values_file", "ignore_extra", "cells", "watch")
 ROWS = (
     *("rows", "columns", "keep", "where", "renamed", "missing", "separator", "decimal"),
     *("on_error", "jobs", "flat"),

@@ -89,9 +89,10 @@ GROUPS = {
         ),
         (
             "bad-notebook",
-            "a notebook that cannot be read",
+            "a notebook or page that cannot be read as one",
             "The file is to be JSON of a notebook of format 4: an object with `nbformat` and a "
-            "list of `cells`. `jupyter nbconvert --to notebook` writes older notebooks anew.",
+            "list of `cells`. `jupyter nbconvert --to notebook` writes older notebooks anew. A "
+            "page of Markdown needs a block of code that is marked `python` or `grad`.",
         ),
         (
             "bad-number",

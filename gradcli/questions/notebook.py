@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from gradcli.engine.run.execution.inputs import Given, check_complete, check_names
-from gradcli.errors import Diagnostic, GradError, LimitError, ProgramError, counted
+from gradcli.errors import Diagnostic, GradError, ProgramError, counted
 from gradcli.ir import program as ir
 from gradcli.lesson import Part
 from gradcli.questions.asked.request import Options, given_values
@@ -61,8 +61,8 @@ class Notebook(Program):
             **named: More values by name.
 
         Raises:
-            InputError: If a value is missing or wrong. An error of a cell is told by the result.
-            LimitError: If a limit is reached.
+            InputError: If a value is missing or wrong. An error of a cell, also one at a limit, is
+                told by the result.
         """
         given, settings = given_values(inputs, named), options or Options()
         check_names(given, self.loaded.program)
@@ -101,7 +101,7 @@ class Notebook(Program):
     def _cell(
         self, run: CellRun, step: Step, options: Options
     ) -> tuple[CellResult, GradError | None]:
-        """Run a cell. An error is its end, one at a limit that of the run."""
+        """Run a cell, and return the error that ends it, if one does."""
         failure: GradError | None = None
         begin = len(run.printed)
         try:
@@ -109,8 +109,6 @@ class Notebook(Program):
             part = self._parts.get(step.number)
             if part is not None and part.kind == "program":
                 cell = self._apart(run, part, options)
-        except LimitError:
-            raise
         except GradError as error:
             failure = error
             cell = CellResult(step.number, run.printed[begin:], "", (), "", error.diagnostics[0])

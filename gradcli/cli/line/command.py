@@ -30,7 +30,7 @@ class _Made(TyperCommand):
         given = {name: _as_list(value) for name, value in ctx.params.items()}
         line = Line(whole=ctx.obj, forms=self._forms, **given)
         if line.watch:
-            from gradcli.cli.again import watch
+            from gradcli.cli.line.again import watch
 
             ctx.exit(watch(line))
         self._body(line)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from gradcli.errors import Diagnostic, ProgramError
 from gradcli.formats.notebooks.magics import pass_over
 from gradcli.lesson import Lesson, Part, Stored
 from gradcli.source import Cell, Span
@@ -19,6 +20,9 @@ def read_markdown(name: str, text: str) -> Lesson:
     """A page of Markdown. Its blocks marked `python` or `grad` are the cells. A block that follows
     at once, marked `output` or `text` or not marked, is the output of the one before. Places are
     told by the lines of the page: other lines of the source are empty.
+
+    Raises:
+        ProgramError: If it has no such block.
     """
     lines = text.splitlines(keepends=True)
     source = [_end(line) for line in lines]
@@ -28,7 +32,7 @@ def read_markdown(name: str, text: str) -> Lesson:
     for fence in _fences(text):
         first, last = fence.map
         if _word(fence) in _OUTPUT and parts and parts[-1].kind == "code":
-            if not "".join(lines[told:first]).strip():
+            if not (parts[-1].stored or "".join(lines[told:first]).strip()):
                 parts[-1].stored = (Stored("result", fence.content),)
                 told = last
             continue
@@ -45,6 +49,9 @@ def read_markdown(name: str, text: str) -> Lesson:
         told = last
     if "".join(lines[told:]).strip():
         parts.append(Part("text", "".join(lines[told:]), 0, (), False))
+    if not blocks:
+        message = f"`{name}` has no block of code that is marked `python` or `grad`"
+        raise ProgramError(Diagnostic("bad-notebook", message))
     return _lesson(name, source, blocks, parts)
 
 

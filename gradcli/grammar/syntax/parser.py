@@ -54,15 +54,21 @@ def parse_cell(source: Source, cell: Cell) -> ast.Module:
     Raises:
         ProgramError: The cell does not parse by itself; it has an error for each bad line.
     """
-    before = _NO_LINE_END.sub(" ", source.text[: cell.start])
-    alone = Source(source.name, before + source.text[cell.start : cell.end])
+    upto = Source(source.name, source.text[: cell.end])
     try:
-        tree = parse(alone)
+        _check_characters(source)
+        tree = _parse(upto, "module", max(cell.start - 1, 0))  # from the end of the line before
+        assert isinstance(tree, ast.Module)
+        return tree
+    except (Fault, ProgramError):
+        before = _NO_LINE_END.sub(" ", source.text[: cell.start])
+        upto = Source(source.name, before + source.text[cell.start : cell.end])
+    try:
+        return parse(upto)
     except ProgramError as error:
         for found in error.diagnostics:
             found.source = source
         raise
-    return tree
 
 
 def reads(text: str) -> bool:

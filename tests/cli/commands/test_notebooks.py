@@ -243,6 +243,37 @@ def test_a_file_that_is_no_notebook_is_refused(cli, tmp_path, text, says):
         assert (status, "error[bad-notebook]" in err, says in err) == (3, True, True)
 
 
+def test_a_page_without_blocks_of_code_is_refused(cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("a.md").write_text("# Title\n\n```sh\nls\n```\n")
+
+    assert "`a.md` has no block of code" in cli("run", "a.md")[2]
+
+
+def test_only_the_first_block_behind_a_cell_is_its_output(cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("a.md").write_text("> ```python\n> 2\n> ```\n> ```text\n> 2\n> ```\n\n```\nmore\n```\n")
+
+    assert cli("run", "a.md", "--expect")[:2] == (0, "2\n")
+
+
+@pytest.mark.parametrize(
+    ("cell", "option"),
+    [
+        ("while True:\n    x = 1", "--max-steps=100"),
+        ("def f(n): return f(n + 1)\nf(0)", "--max-depth=50"),
+        ("zeros(40000, 40000)", "--max-memory=200MiB"),
+    ],
+)
+def test_a_limit_stops_at_its_cell(cli, tmp_path, cell, option):
+    file = notebook(tmp_path / "a.ipynb", "print(1)", cell, "print(2)")
+
+    assert cli("run", file, option, "-q", "-o", tmp_path / "b.ipynb")[0] == 6
+    outputs = [cell["outputs"] for cell in json.loads((tmp_path / "b.ipynb").read_text())["cells"]]
+    assert [len(found) for found in outputs] == [1, 1, 0]
+    assert cli("run", file, option)[:2] == (6, "1\n")
+
+
 def test_an_empty_notebook_runs(cli, tmp_path):
     assert cli("run", notebook(tmp_path / "a.ipynb")) == (0, "", "")
     assert cli("run", notebook(tmp_path / "b.ipynb", "", " \n"), "--expect")[0] == 0

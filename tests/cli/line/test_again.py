@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gradcli.cli.again import changes
+from gradcli.cli.line.again import changes
 
 POSIX = pytest.mark.skipif(not hasattr(signal, "SIGPIPE"), reason="signals of POSIX")
 
@@ -58,7 +58,7 @@ def test_a_command_runs_again_until_it_is_interrupted(tmp_path):
     program.write_text("input x: float\nx * 2")
     values.write_text("3")
     command = [sys.executable, "-P", "-m", "gradcli", "run", program, f"x=@{values}", "--watch"]
-    root = str(Path(__file__).parents[2])
+    root = str(Path(__file__).parents[3])
     environment = {**os.environ, "PYTHONPATH": root}
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import product
 from typing import Any
 
-from gradcli.render.text import TIMES, cells, shorten, visible
+from gradcli.render.text import TIMES, bracketed, cells, shorten, visible
 from gradcli.results import Value
 
 _ROWS = 6  # rows: a longer matrix shows its first and last ones
@@ -32,6 +33,21 @@ def shape_of(value: Value) -> tuple[int, ...]:
     if value and all(_is_row(row) and len(row) == len(value[0]) for row in value):
         return (len(value), len(value[0]))
     return (len(value),) if all(map(_is_scalar, value)) else ()
+
+
+def flat(value: Value) -> list[Any]:
+    """The numbers of a value in row-major order."""
+    if hasattr(value, "ravel"):
+        return list(value.ravel().tolist())
+    if isinstance(value, (list, tuple)):
+        return [x for part in value for x in flat(part)]
+    return [value]
+
+
+def element_names(name: str, shape: Sequence[int]) -> list[str]:
+    """The names of the elements of a value of this shape: `x`, or `x[0]`, `x[1]`, or `x[0, 0]`."""
+    places = product(*map(range, shape))
+    return [f"{name}{bracketed(place)}" for place in places]
 
 
 def is_number(value: Value) -> bool:

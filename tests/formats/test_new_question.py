@@ -5,7 +5,7 @@ import json
 import pytest
 
 from gradcli.formats.writers.forms import FORMS, parts_of
-from gradcli.render.derivatives import derivative_view
+from gradcli.render.derivatives.answers import derivative_view
 from gradcli.results import Derivative
 
 KINDS = Derivative.__subclasses__()

@@ -3,7 +3,7 @@ import re
 import numpy as np
 import pytest
 
-from gradcli.render.derivatives import derivative_view
+from gradcli.render.derivatives.answers import derivative_view
 from gradcli.render.numbers import align, block, number, shape_of
 from gradcli.render.text import cells, plain_text, shorten, visible
 from gradcli.render.values import run_view

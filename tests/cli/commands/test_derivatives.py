@@ -261,11 +261,11 @@ def test_an_empty_program_is_told_as_one(cli):
     assert "the program is empty" in cli("grad", "-e", "")[2]
 
 
-def test_a_person_sees_blocks_and_the_mode(cli):
+def test_a_person_sees_one_matrix_and_the_mode(cli):
     _, out, _ = cli("jacobian", "-e", "x * k", "x=[1, 2]", "k=3", "-f", "human")
     assert out == (
-        "result = [3, 6]\n\njacobian.x = [[3, 0],\n              [0, 3]]\njacobian.k = [1, 2]\n\n"
-        "by reverse mode\n"
+        "result = [3, 6]\n\njacobian   x[0]  x[1]  k\nresult[0]  3     0     1\n"
+        "result[1]  0     3     2\n\nby reverse mode\n"
     )
 
 

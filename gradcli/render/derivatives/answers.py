@@ -1,24 +1,21 @@
-"""The output of derivatives for people: the result's value, then its derivatives; of a sparse
-matrix the number of its entries and the first of them.
-"""
+"""The output of derivatives for people: the result's value, then its derivatives."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
+from gradcli.render.derivatives.matrix import hessian_matrix, jacobian_matrix
 from gradcli.render.table import table, text_column, value_column
 from gradcli.render.text import Line, visible
 from gradcli.render.values import named_value, shape_text
 from gradcli.results import (
-    Coo,
     Derivative,
     GradResult,
     HessianResult,
     HvpResult,
+    JacobianResult,
     Several,
-    SparseHessianResult,
-    SparseJacobianResult,
     Value,
     VjpResult,
 )
@@ -45,16 +42,24 @@ def derivative_view(result: Derivative | Several, *, precision: int, width: int)
             columns = {"gradient": result.grad, "second derivative": result.diagonal or {}}
             found = [*_table({}, columns, precision, width), *_by(result.mode)]
         case HessianResult():
-            found = _gradient_table(result.grad, precision, width)
-            for name, row in (result.hessian or {}).items():
-                found += [[], *_blocks(f"hessian.{visible(name)}", row, precision, width)]
+            hessian = result.hessian or {}
+            found = [*gradient_table(result.grad, precision, width), []]
+            found += hessian_matrix(result.grad, hessian, precision, width) or _bands(
+                hessian, precision, width
+            )
+            found += _by(result.mode)
+        case JacobianResult():
+            asked = result.output, result.value, result.jacobian
+            found = jacobian_matrix(*asked, precision, width) or _blocks(
+                "jacobian", result.jacobian, precision, width
+            )
             found += _by(result.mode)
         case _:
             found = _parts(result.answer, precision, width)
     return [*lines, [], *found] if found else lines
 
 
-def _gradient_table(grad: Mapping[str, Value], precision: int, width: int) -> list[Line]:
+def gradient_table(grad: Mapping[str, Value], precision: int, width: int) -> list[Line]:
     """A row for each name, with the derivative by it."""
     return _table({}, {"gradient": grad}, precision, width)
 
@@ -102,6 +107,15 @@ def _table(
     return table(shown, width) if names else []
 
 
+def _bands(hessian: Mapping[str, Mapping[str, Value]], precision: int, width: int) -> list[Line]:
+    """The blocks of second derivatives, name by name."""
+    found: list[Line] = []
+    for name, row in hessian.items():
+        found += [[]] if found else []
+        found += _blocks(f"hessian.{visible(name)}", row, precision, width)
+    return found
+
+
 def _blocks(kind: str, values: Mapping[str, Value], precision: int, width: int) -> list[Line]:
     """`kind.name = value` for each name, with a blank line before a value of several lines."""
     lines: list[Line] = []
@@ -109,57 +123,3 @@ def _blocks(kind: str, values: Mapping[str, Value], precision: int, width: int) 
         block = named_value(f"{kind}.{name}", value, precision, width)
         lines += [[], *block] if lines and len(block) > 1 else block
     return lines
-
-
-_MOST = 20  # entries of a block; a person reads no more
-
-
-def sparse_view(
-    result: SparseJacobianResult | SparseHessianResult, *, precision: int, width: int
-) -> list[Line]:
-    """The value, the gradient of second derivatives, and the entries of each block."""
-    lines = named_value(result.output, result.value, precision, width)
-    if isinstance(result, SparseHessianResult):
-        lines += [[], *_gradient_table(result.grad, precision, width)]
-    for name, block in _sparse_blocks(result):
-        lines += [[], [(name, "name"), (f": {_summary(block)}", "")]]
-        lines += _entries(block, precision, width)
-    said = "product" if result.products == 1 else "products"
-    lines += [[], [(f"by {result.products:,} {said} in {result.mode} mode", "place")]]
-    if result.dense:
-        lines.append([(f"counted as dense: {', '.join(result.dense)}", "place")])
-    return lines
-
-
-def _sparse_blocks(result: SparseJacobianResult | SparseHessianResult) -> Iterator[tuple[str, Coo]]:
-    if isinstance(result, SparseHessianResult):
-        for name, row in result.hessian.items():
-            for other, block in row.items():
-                yield f"hessian.{visible(name)}.{visible(other)}", block
-    else:
-        for name, block in result.jacobian.items():
-            yield f"jacobian.{visible(name)}", block
-
-
-def _summary(block: Coo) -> str:
-    """`9,999 x 10,000, 19,998 entries (0.02 %)`."""
-    height, width = block.shape
-    count = len(block.data)
-    said = "entry" if count == 1 else "entries"
-    share = f" ({100 * count / (height * width):.3g} %)" if height * width else ""
-    return f"{height:,} x {width:,}, {count:,} {said}{share}"
-
-
-def _entries(block: Coo, precision: int, width: int) -> list[Line]:
-    """A table of the first entries."""
-    count = len(block.data)
-    if not count:
-        return []
-    shown = slice(_MOST)
-    columns = [
-        text_column("row", "shape", [f"{i:,}" for i in block.row[shown].tolist()]),
-        text_column("column", "shape", [f"{i:,}" for i in block.col[shown].tolist()]),
-        value_column("value", "grad", block.data[shown].tolist(), precision),
-    ]
-    more = f"... {count - _MOST:,} more; `-o FILE.csv` or `-o FILE.npz` writes all"
-    return [*table(columns, width), *([[(more, "place")]] if count > _MOST else [])]

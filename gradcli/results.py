@@ -416,7 +416,8 @@ class GradResult(Derivative):
     `inputs` has those values, for the table for people.
     """
 
-    question, shown = "grad", ("grad",)
+    question = "grad"
+    shown: ClassVar[tuple[str, ...]] = ("grad",)
     _defaults: ClassVar[dict[str, Any]] = {**Derivative._defaults, "kinks": None}
     grad: dict[str, Value]
     inputs: dict[str, Value]
@@ -425,6 +426,15 @@ class GradResult(Derivative):
     @property
     def views(self) -> tuple[str, ...]:
         return (self.view, *_kinks(self.kinks))
+
+
+class ElasticityResult(GradResult):
+    """A gradient with elasticities: by each name, in the shape of its value, by how many per cent
+    the output changes if that number changes by one per cent, x / y dy/dx.
+    """
+
+    shown = ("grad", "elasticity")
+    elasticity: dict[str, Value]
 
 
 def _kinks(found: tuple[Kinked, ...] | None) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from gradcli.cli.app import commands
 COMMANDS = {
     "run": ["run", "-e", "x = 2.0; y = relu(x - 2); y", "--graph", "--kinks"],
     "grad": ["grad", "-e", "abs(x)", "x=0", "--kinks"],
+    "elasticity": ["grad", "-e", "x ** 2", "x=2", "--elasticity"],
     "vjp": ["vjp", "-e", "x * 2", "x=[1, 2]", "--cotangent", "[1, 0]"],
     "jvp": ["jvp", "-e", "log(x)", "x=0", "--tangent", "x=1"],
     "jacobian": ["jacobian", "-e", "a = [x, x ** 2]; b = x", "x=2", "--of", "a,b"],
@@ -44,7 +45,7 @@ COMMANDS = {
 def test_each_command_prints_what_the_schema_says(cli, name):
     (found,) = printed(cli(*COMMANDS[name], "--json", "-q" if name != "ops" else "-v")[1])
     hold(found)
-    kind = "hessian" if name == "diagonal" else name
+    kind = {"diagonal": "hessian", "elasticity": "grad"}.get(name, name)
     for field in definitions()[kind]["required"] if name != "ops" else ():  # it is long
         less = {key: value for key, value in found.items() if key != field}
         assert [*faults(less, definitions()[kind], kind)] == [f"{kind}.{field} is missing"]

@@ -11,6 +11,7 @@ from gradcli.questions.asked.request import Options, Request, request
 from gradcli.questions.asking import Asking, Result
 from gradcli.questions.methods import question_of
 from gradcli.results import (
+    ElasticityResult,
     GradResult,
     HessianResult,
     HvpResult,
@@ -77,6 +78,24 @@ class Derivatives(Asking):
 
         asked = request(inputs, named, options, wrt=wrt, of=of, cotangent=cotangent)
         return self._ask(gradient, asked)
+
+    def elasticity(
+        self,
+        inputs: Mapping[str, Any] | None = None,
+        *,
+        wrt: str | Sequence[str] | None = None,
+        of: str | None = None,
+        cotangent: Any = None,
+        options: Options | None = None,
+        **named: Any,
+    ) -> ElasticityResult:
+        """Value of the result, its gradient, and the per cent by which it changes if a number
+        changes by one per cent. Arguments as of `grad`.
+        """
+        from gradcli.questions.answers.elasticity import elasticity
+
+        asked = request(inputs, named, options, wrt=wrt, of=of, cotangent=cotangent)
+        return self._ask(elasticity, asked)
 
     def value(
         self,

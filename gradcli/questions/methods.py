@@ -8,18 +8,19 @@ from typing import Any
 from gradcli.questions.asked.loaded import Loaded
 from gradcli.questions.asked.request import Request
 
-ROWS = ("run", "grad", "vjp", "jvp", "jacobian", "hessian", "hvp")
+ROWS = ("run", "grad", "elasticity", "vjp", "jvp", "jacobian", "hessian", "hvp")
 """The questions whose answers are values by name."""
 
 
 def question_of(name: str, diagonal: bool) -> Callable[[Loaded, Request], Any] | None:
     """The question that a method asks, if code can answer it."""
-    from gradcli.questions.answers import gradient, matrix, product, run, value
+    from gradcli.questions.answers import elasticity, gradient, matrix, product, run, value
 
     return {
         "run": run.run,
         "value": value.value,
         "grad": gradient.gradient,
+        "elasticity": elasticity.elasticity,
         "vjp": product.vjp,
         "jvp": product.jvp,
         "jacobian": matrix.jacobian,

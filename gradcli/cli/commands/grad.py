@@ -6,7 +6,7 @@ from gradcli.cli.rows.inquiry import ask
 
 
 @command(
-    *(*PROGRAM, *ROWS, "wrt", "cotangent", "several", "kinks"),
+    *(*PROGRAM, *ROWS, "wrt", "cotangent", "several", "elasticity", "kinks"),
     *(*RESULT, *LIMITS, *MESSAGES),
     view="derivative",
 )
@@ -19,6 +19,7 @@ def grad(line: Line) -> None:
       gradcli grad 'y = w * x; y' 'w=[1, 2]' x=3 --cotangent '[1, 0]' -o gradient.npz
       gradcli samples cooling -o .
       gradcli grad cooling.grad --wrt k,T0 k=0.2 --json
+      gradcli grad cooling.grad --elasticity
       printf 'x\n1\n2\n' | gradcli grad 'x ** 2' --rows -
     """
-    ask(line, "grad")
+    ask(line, "elasticity" if line.elasticity else "grad")

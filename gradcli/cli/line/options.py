@@ -191,6 +191,9 @@ class Line:
         metavar="STAGE",
         help="Print a stage of compiling: typed, python or llvm.",
     )
+    elasticity: bool = flag(
+        "--elasticity", help="Also the change of the result in per cent for a per cent of each."
+    )
     kinks: bool = flag("--kinks", help="Also list operations evaluated at a corner, jump or tie.")
     plots: str | None = option(
         metavar="FOLDER", help="Draw what the program plots into files of this folder."

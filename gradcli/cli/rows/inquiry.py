@@ -181,7 +181,7 @@ class Inquiry:
             self.answer_rows(query, self.settings())
             return
         if bar is None:
-            finished = self._warned_of_pytorch if name == "grad" else _as_it_is
+            finished = self._warned_of_pytorch if name in ("grad", "elasticity") else _as_it_is
             result, content = self.found(query, self.settings(), finished)
         else:
             from gradcli.cli.terminal.progress import progress

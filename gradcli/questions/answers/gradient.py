@@ -22,8 +22,12 @@ from gradcli.results import GradResult, Kinked
 def gradient(loaded: Loaded, request: Request) -> GradResult:
     """The gradient of the result, weighed by the cotangent, by each name."""
     run = linearize(loaded, request)
-    weight = run.cotangent()
-    with loaded.passing():
+    return pulled_back(run, run.cotangent())
+
+
+def pulled_back(run: LinearizedRun, weight: Any) -> GradResult:
+    """The gradient of a run's result, weighed by plain data of its shape."""
+    with run.loaded.passing():
         found = run.linearized.pull([weight])
     unused = [name for name in run.names if run.node(name) not in found]
     grad = run.by_name(
@@ -34,7 +38,7 @@ def gradient(loaded: Loaded, request: Request) -> GradResult:
         grad=grad,
         inputs={n: plain_value(run.done.session.watched.points[n]) for n in run.names},
         warnings=warnings(run, grad, unused),
-        kinks=_kinks(run) if request.options.kinks else None,
+        kinks=_kinks(run) if run.request.options.kinks else None,
     )
 
 

@@ -6,16 +6,28 @@ from collections.abc import Sequence
 from typing import Any
 
 from gradcli.engine.compile.differentiate.adjoint import adjoint
-from gradcli.engine.compile.typed import Block, Program
-from gradcli.engine.compile.walk import has_arrays
+from gradcli.engine.compile.symbols import Builder, operand
+from gradcli.engine.compile.typed import Block, NotCompilable, Program
+from gradcli.engine.compile.walk import has_arrays, unused
 from gradcli.engine.values.data import np
+from gradcli.questions.answers.elasticity import percent
 from gradcli.questions.asked.loaded import Loaded
 from gradcli.questions.asked.request import Request
 from gradcli.questions.coded import directions
 from gradcli.questions.coded.derivatives import LoweredDerivatives, output
 from gradcli.questions.coded.directions import by_columns, by_rows, count_of, hold_together
 from gradcli.questions.coded.seeds import columns, units
-from gradcli.results import GradResult, JacobianResult, JvpResult, ValueResult, VjpResult
+from gradcli.results import (
+    ElasticityResult,
+    GradResult,
+    JacobianResult,
+    JvpResult,
+    ValueResult,
+    VjpResult,
+)
+from gradcli.source import Span
+
+_NOWHERE = Span(0, 0)
 
 
 class Value(LoweredDerivatives):
@@ -49,6 +61,39 @@ class Gradient(LoweredDerivatives):
             printed,
             grad=self.by_name(numbers, self.before),
             inputs=self.by_name(numbers, self.width),
+        )
+
+
+class Elasticity(Gradient):
+    """Value, gradient and elasticities, which follow the gradient among the numbers."""
+
+    def derived(self, program: Program, request: Request) -> Program:
+        if request.cotangent is not None:
+            raise NotCompilable("the elasticity is that of a weighed result")
+        found = super().derived(program, request)
+        builder = Builder(_NOWHERE, unused(found))
+        value, points, grad = (
+            [*map(builder.known, part)]
+            for part in (
+                found.block.results[: self.width],
+                self.points,
+                found.block.results[self.before :],
+            )
+        )
+        with builder.block() as behind:
+            pairs = zip(points, grad, strict=True)
+            made = [operand(percent(x, slope, *value)) for x, slope in pairs]
+        block = Block((*found.block.body, *behind), (*found.block.results, *made))
+        return Program(found.inputs, block, found.texts)
+
+    def result(self, numbers: Sequence[Any], printed: tuple[str, ...]) -> ElasticityResult:
+        return self.made(
+            ElasticityResult,
+            numbers,
+            printed,
+            grad=self.by_name(numbers, self.before),
+            inputs=self.by_name(numbers, self.width),
+            elasticity=self.by_name(numbers, self.before + len(self.points)),
         )
 
 

@@ -11,6 +11,7 @@ _LOWERINGS = {
     "run": ("run", "Run"),
     "value": ("first_order", "Value"),
     "gradient": ("first_order", "Gradient"),
+    "elasticity": ("first_order", "Elasticity"),
     "vjp": ("first_order", "Vjp"),
     "jvp": ("first_order", "Jvp"),
     "jacobian": ("first_order", "Jacobian"),

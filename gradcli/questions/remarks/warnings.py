@@ -42,7 +42,7 @@ def second_warnings(run: LinearizedRun, grad: Value, second: Value) -> tuple[Dia
         slopes = run.linearized.pull_recorded([run.cotangent()])
         in_turn = (slopes.get(run.node(name)) for name in run.names)
         warning = second_warning(in_turn, run.loaded.source)
-    return (*said, _judged(warning, run.request.options))
+    return (*said, judged(warning, run.request.options))
 
 
 def non_finite(
@@ -58,14 +58,14 @@ def non_finite(
     """
     from gradcli.questions.remarks.nonfinite import explained
 
-    return _judged(explained(loaded, request, done, output, watch, paths), request.options)
+    return judged(explained(loaded, request, done, output, watch, paths), request.options)
 
 
 def non_finite_gradient(loaded: Loaded, request: Request, done: Done, name: str) -> Diagnostic:
     """The warning about nan or infinity in the `.grad` of a top-level name."""
     from gradcli.questions.remarks.nonfinite import explained_gradient
 
-    return _judged(explained_gradient(loaded, request, done, name), request.options)
+    return judged(explained_gradient(loaded, request, done, name), request.options)
 
 
 def unused_input(loaded: Loaded, name: str, output: str) -> Diagnostic:
@@ -75,7 +75,7 @@ def unused_input(loaded: Loaded, name: str, output: str) -> Diagnostic:
     return Diagnostic("unused-input", message, loaded.source, span, severity="warning")
 
 
-def _judged(warning: Diagnostic, options: Options) -> Diagnostic:
+def judged(warning: Diagnostic, options: Options) -> Diagnostic:
     """The warning; with `check_nan` it is raised as an error."""
     if options.check_nan:
         warning.severity = "error"

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from gradcli.render.derivatives.elasticities import elasticity_view
 from gradcli.render.derivatives.matrix import hessian_matrix, jacobian_matrix
 from gradcli.render.table import table, text_column, value_column
 from gradcli.render.text import Line, visible
 from gradcli.render.values import named_value, shape_text
 from gradcli.results import (
     Derivative,
+    ElasticityResult,
     GradResult,
     HessianResult,
     HvpResult,
@@ -31,6 +33,8 @@ def derivative_view(result: Derivative | Several, *, precision: int, width: int)
         return lines
     lines = named_value(result.output, result.value, precision, width)
     match result:
+        case ElasticityResult():
+            found = elasticity_view(result, precision=precision, width=width)
         case GradResult():
             found = _table(result.inputs, {"gradient": result.grad}, precision, width)
         case VjpResult():

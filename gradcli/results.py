@@ -73,6 +73,7 @@ class Look(Result):
         nodes: The most nodes of a graph to draw.
         depth: The most steps from the result to draw; None for all.
         unfold: Turns of each loop that are drawn one by one.
+        partials: True to show the partial derivatives at the edges of a graph.
         diagnostics: The form of findings: "full" or "concise".
         source: The program.
     """
@@ -85,6 +86,7 @@ class Look(Result):
     nodes: int
     depth: int | None
     unfold: int
+    partials: bool
     diagnostics: str
     source: Source | None
 

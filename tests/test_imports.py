@@ -228,7 +228,7 @@ INNER = {
     "formats": (("texts",), ("files",), ("readers", "writers", "notebooks")),
     "grammar": (("syntax",), ("meaning",)),
     "questions": (("uncertainty",), ("asked",), ("remarks",), ("coded",), ("answers",), ("",)),
-    "render": (("",), ("graphs", "models", "notebooks"), ("looks",)),
+    "render": (("",), ("derivatives", "graphs", "models", "notebooks"), ("looks",)),
 }
 
 

@@ -24,13 +24,13 @@ class Explanations(Asking):
         wrt: str | Sequence[str] | None = None,
         of: str | None = None,
         cotangent: Any = None,
-        detailed: Callable[[Graph], Collection[int]] = lambda graph: (),
+        detailed: Callable[[Graph], Mapping[int, Collection[int]]] = lambda graph: {},
         options: Options | None = None,
         **named: Any,
     ) -> GraphResult:
         """The graph that the run recorded, with values and derivatives. Arguments as of `grad`.
         Without a result, it is the graph of the tensor that `backward` was called on last.
-        `detailed` returns the nodes of a graph that need details.
+        `detailed` returns the nodes of a graph that need details, each with the nodes of its step.
         """
         from gradcli.questions.answers.graph import graph
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -38,6 +38,7 @@ USUAL = Look(
     nodes=500,
     depth=None,
     unfold=0,
+    partials=False,
     diagnostics="full",
     source=None,
 )
@@ -50,9 +51,15 @@ def text(result: Shown, form: str) -> str:
     return (plain_text(found) if isinstance(found, list) else str(found)).removesuffix("\n")
 
 
-def detailed(form: str, look: Look) -> Callable[[Graph], Collection[int]]:
-    """A function that chooses the nodes of a graph whose details a form shows."""
-    return (lambda graph: _picture(graph, look).boxes) if form == "html" else lambda graph: ()
+def detailed(form: str, look: Look) -> Callable[[Graph], Mapping[int, Collection[int]]]:
+    """A function that chooses the nodes of a graph whose details a form shows, each with the nodes
+    of its step.
+    """
+    if form == "json" and look.partials:
+        return lambda graph: {node.id: [node.id] for node in graph.nodes}
+    if form == "html" or look.partials:
+        return lambda graph: _picture(graph, look).steps
+    return lambda graph: {}
 
 
 def _function(module: str, name: str) -> Any:
@@ -78,7 +85,8 @@ def _view(module: str, function: str, *settings: str) -> Callable[[Any, Look], l
 def _picture(graph: Graph, look: Look) -> Picture:
     from gradcli.render.graphs.picture import Extent, picture
 
-    return picture(graph, Extent(look.nodes, look.depth, look.unfold))
+    found = picture(graph, Extent(look.nodes, look.depth, look.unfold))
+    return found.with_partials(graph) if look.partials else found
 
 
 def _tree(result: GraphResult | RunResult, look: Look) -> list[Line]:
@@ -95,6 +103,15 @@ def _source(form: str) -> Callable[[GraphResult, Look], str]:
         write = _function(f"graphs.{form}", form)
         text: str = write(_picture(result.graph, look), look.precision)
         return text
+
+    return drawn
+
+
+def _graph_figure(form: str) -> Callable[[GraphResult, Look], bytes]:
+    def drawn(result: GraphResult, look: Look) -> bytes:
+        from gradcli.render.graphs.figure import figure
+
+        return figure(_picture(result.graph, look), form, look.precision)
 
     return drawn
 
@@ -185,6 +202,7 @@ LOOKS: dict[tuple[str, str], Callable[[Any, Look], Drawn]] = {
     ("graph", "tree"): _tree,
     ("graph", "human"): _tree,  # used by `print`
     **{("graph", form): _source(form) for form in ("dot", "mermaid", "svg")},
+    **{("graph", form): _graph_figure(form) for form in ("png", "pdf")},
     ("graph", "html"): _html,
     ("trace", "human"): _trace,
     ("curves", "human"): _view("plot", "plot_view", "width"),

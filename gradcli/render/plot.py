@@ -293,8 +293,8 @@ def told(over: str, b: Break) -> str:
     return f"kink {at}: slope {left} on the left, {right} on the right"
 
 
-def needs_extra(package: str) -> UsageError:
-    """The error for a package for drawing that is not installed."""
+def needs_extra(package: str, instead: str = "`-f csv` gives the numbers") -> UsageError:
+    """The error for a package for drawing that is not installed, with what to do without it."""
     message = f"drawing needs the package `{package}`, which is not installed"
-    help = "`pip install 'gradcli[plot]'` installs it; `-f csv` gives the numbers without it"
+    help = f"`pip install 'gradcli[plot]'` installs it; {instead} without it"
     return UsageError(Diagnostic("missing-extra", message, help=help))

@@ -35,8 +35,8 @@ OPTION = {
     "cli/commands/grad.py": (
         ('"cotangent",', '"cotangent", "twice",'),
         (
-            'ask(line, "grad")',
-            'line.cotangent = "2.0" if line.twice else line.cotangent\n    ask(line, "grad")',
+            "    ask(line, ",
+            '    line.cotangent = "2.0" if line.twice else line.cotangent\n    ask(line, ',
         ),
     ),
 }

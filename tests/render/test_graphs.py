@@ -158,8 +158,8 @@ def test_a_chain_of_a_loop_is_one_line():
         x = r("MulBackward0", 4, x, var="x")
     graph = r.graph(x)
     assert "x = e4 × 500, line 4" in shown(graph)
-    assert len(shown(graph).splitlines()) == 3
-    assert len(shown(graph, unfold=3).splitlines()) == 6
+    assert len(shown(graph).splitlines()) == 4
+    assert len(shown(graph, unfold=3).splitlines()) == 7
     assert "x = e4 × 497, line 4" in shown(graph, unfold=3)
     assert "×" not in shown(graph, unfold=500, nodes=9_999)
 
@@ -179,6 +179,7 @@ loss = e7                        MeanBackward0         2.25    1         7
 └─ x = e6 × 1,000, lines 4 to 6  add sin mul           1       1
    ├─ w                                         [2]    [1, 2]  1         1
    └─ x                                                0.5     1         2
+×: all turns of a loop; value and gradient are those of the last turn
 """
     )
 

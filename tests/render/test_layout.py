@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from support.pages.graph_views import recorded
 
+from gradcli import load
 from gradcli.render.graphs.layout import GAP_X, layout, spread
 from gradcli.render.graphs.picture import picture
 from gradcli.render.graphs.svg import svg
@@ -67,9 +68,12 @@ def test_what_stands_too_near_moves_by_the_least_squares():
 
 
 def test_the_picture_of_the_readme_is_as_it_would_be_drawn():
-    graph, extent = recorded("two_paths")
-    path = Path(__file__).parents[2] / "docs" / "two_paths.svg"
-    assert path.read_text("utf-8") == svg(picture(graph, extent), 6)
+    root = Path(__file__).parents[2]
+    program = load((root / "samples" / "two_paths.grad").read_text("utf-8"))
+    graph = program.graph(detailed=lambda graph: picture(graph).steps).graph
+    drawn = svg(picture(graph).with_partials(graph), 6)
+    path = root / "docs" / "two_paths.svg"
+    assert path.read_text("utf-8") == drawn, "`gradcli graph --partials -o` draws it anew"
 
 
 @pytest.mark.parametrize("name", ["layers", "loop", "orbit"])

@@ -23,10 +23,12 @@ ASKED = {
     "propagate": {"uncertainties": {"x": 0.1}},
     "sparse_jacobian": {},
     "sparse_hessian": {},
+    "elasticity": {},
 }
 COMMANDS = {
     "sparse_jacobian": ("jacobian", "--sparse"),
     "sparse_hessian": ("hessian", "--sparse"),
+    "elasticity": ("grad", "--elasticity"),
 }
 """The commands that are not named like their method."""
 

@@ -18,7 +18,7 @@ LINE = "input x = 3.0\ny = x * x  # </script>\nz = y + sin(y)\nz"
 
 def page_of(text, extent=Extent()):  # noqa: B008
     graph = (
-        load(text).graph(detailed=lambda graph: picture(graph, extent).boxes, options=QUIET).graph
+        load(text).graph(detailed=lambda graph: picture(graph, extent).steps, options=QUIET).graph
     )
     drawn = picture(graph, extent)
     return graph_page(graph, drawn, program=text, name="a <b>", precision=6)

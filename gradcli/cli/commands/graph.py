@@ -7,7 +7,7 @@ from gradcli.cli.terminal.failures import usage
 
 
 @command(
-    *(*PROGRAM, "wrt", "cotangent", "of", "nodes", "depth", "unfold", "values"),
+    *(*PROGRAM, "wrt", "cotangent", "of", "nodes", "depth", "unfold", "partials", "values"),
     *("form", "json", "output", "precision", "check_nan", "seed", "quiet", *LIMITS, *MESSAGES),
     view="graph",
 )

@@ -206,6 +206,7 @@ class Line:
     unfold: int = option(
         default=0, min=0, metavar="N", help="Draw N turns of each loop one by one (0)."
     )
+    partials: bool = flag("--partials", help="Show partial derivatives at the edges.")
     values: Literal["none", "summary", "full"] = option(
         default="full", metavar="WHAT", help="Values in JSON: none, summary or full."
     )

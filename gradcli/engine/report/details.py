@@ -16,24 +16,24 @@ from gradcli.results import Details
 
 
 def details(
-    nodes: Collection[Node],
+    steps: Mapping[Node, Collection[Node]],
     cotangents: Mapping[Node, Any],
     shown: Callable[[Node], int | None],
 ) -> dict[int, Details]:
     """The details of nodes, by their numbers in the graph.
 
     Args:
-        nodes: The nodes.
+        steps: The nodes, each with those that are one step together with it.
         cotangents: The derivative of the result by each node, where known.
         shown: The number in the graph under which a node is shown, None if it is not.
     """
     found = {}
     with Quiet():
-        for node in nodes:
+        for node, step in steps.items():
             number = shown(node)
             if number is not None and isinstance(node, NodeOfOp):
                 back = _flows(node, cotangents.get(node), shown)
-                found[number] = Details(_saved(node), _partials(node, shown), back)
+                found[number] = Details(_saved(node), _partials(node, step, shown), back)
     return found
 
 
@@ -50,12 +50,14 @@ def _saved(node: NodeOfOp) -> tuple[tuple[str, Any], ...]:
     return tuple((name, _plain(x)) for name, x in found)
 
 
-def _partials(node: NodeOfOp, shown: Callable[[Node], int | None]) -> tuple[tuple[int, Any], ...]:
-    """The partial derivative by each operand that the graph shows."""
+def _partials(
+    node: NodeOfOp, step: Collection[Node], shown: Callable[[Node], int | None]
+) -> tuple[tuple[int, Any], ...]:
+    """The partial derivative of a step by each operand that the graph shows."""
     if not isinstance(node, OpNode) or type(node.like) is tuple:
         return ()
     try:
-        found = partials((node, 0), {node})
+        found = partials((node, 0), step)
     except GradError:
         return ()
     told = ((shown(under), x) for (under, _), x in found.items())

@@ -23,7 +23,7 @@ def recorded_graph(
     values: Mapping[str, Any],
     source: Source,
     missing: str,
-    detailed: Callable[[Graph], Collection[int]],
+    detailed: Callable[[Graph], Mapping[int, Collection[int]]],
 ) -> Graph:
     """The graph behind a recorded value, the newest op first.
 
@@ -33,7 +33,8 @@ def recorded_graph(
         values: Top-level names and their values, which give leaves their names.
         source: The program's text.
         missing: Why derivatives are not known.
-        detailed: Chooses the numbers of the nodes whose details are wanted.
+        detailed: Chooses the numbers of the nodes whose details are wanted, each with those of
+            the nodes that are one step together with it.
     """
     inputs = _below(_standing_for(root))
     ids = {node: i for i, node in enumerate(sorted(inputs, key=lambda node: -node.seq))}
@@ -47,11 +48,14 @@ def recorded_graph(
         nodes.append(_node(node, number, cotangents.get(node), names, texts, heads))
         edges += [GraphEdge(number, ids[n], i) for i, n in enumerate(under) if n is not None]
     graph = Graph(ids[_standing_for(root)], tuple(nodes), tuple(edges), missing, {})
-    chosen = {*detailed(graph)}
+    chosen = detailed(graph)
     if not chosen:
         return graph
-    more = [node for node, number in ids.items() if number in chosen]
-    found = details(more, cotangents, lambda node: ids.get(_standing_for(node)))
+    by_number = {number: node for node, number in ids.items()}
+    steps = {
+        by_number[number]: {by_number[part] for part in parts} for number, parts in chosen.items()
+    }
+    found = details(steps, cotangents, lambda node: ids.get(_standing_for(node)))
     return Graph(graph.root, graph.nodes, graph.edges, missing, found)
 
 

@@ -197,7 +197,7 @@ _TRACES = (*_TABLES, "md")
 _RESULTS = (*_TRACES, "npy", "npz", "raw", "parquet", "arrow")
 SPARSE = (*_TRACES, "npz", "raw")
 _LESSONS = (*_RESULTS, "html", "ipynb")
-_GRAPHS = ("tree", "dot", "mermaid", "svg", "html")
+_GRAPHS = ("tree", "dot", "mermaid", "svg", "html", "png", "pdf")
 _PICTURES = ("svg", "png", "pdf")
 
 VIEWS = {

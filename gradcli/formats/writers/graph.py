@@ -7,7 +7,7 @@ from typing import Any
 from gradcli.formats.texts.json_text import array, fields_json, json_object, warning_json
 from gradcli.formats.texts.literal import literal, quote
 from gradcli.formats.writers.forms import Parts
-from gradcli.results import Graph, GraphResult
+from gradcli.results import Graph, GraphEdge, GraphResult
 
 
 class GraphParts(Parts):
@@ -37,7 +37,14 @@ def graph_fields(graph: Graph, values: str) -> dict[str, str]:
         for node in graph.nodes
     )
     edges = (
-        json_object({"from": str(edge.source), "to": str(edge.target), "input": str(edge.input)})
+        json_object(
+            {
+                "from": str(edge.source),
+                "to": str(edge.target),
+                "input": str(edge.input),
+                **_partial(edge, graph, values),
+            }
+        )
         for edge in graph.edges
     )
     return {
@@ -46,6 +53,13 @@ def graph_fields(graph: Graph, values: str) -> dict[str, str]:
         "edges": array(edges),
         "missing": literal(graph.missing or None),
     }
+
+
+def _partial(edge: GraphEdge, graph: Graph, values: str) -> dict[str, str]:
+    """The partial derivative at an edge, if the graph has it."""
+    more = graph.details.get(edge.source)
+    found = dict(more.partials if more is not None else ())
+    return {"partial": _told(found[edge.target], values)} if edge.target in found else {}
 
 
 _FEW = 12  # elements: smaller arrays are not summarized

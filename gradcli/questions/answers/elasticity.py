@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.report.values import plain_value
 from gradcli.engine.tape.tensor import Tensor
@@ -12,6 +10,7 @@ from gradcli.errors import Diagnostic
 from gradcli.questions.answers.gradient import pulled_back
 from gradcli.questions.asked.linearized import LinearizedRun, linearize
 from gradcli.questions.asked.loaded import Loaded
+from gradcli.questions.asked.percent import percent
 from gradcli.questions.asked.request import Request
 from gradcli.questions.remarks.warnings import judged
 from gradcli.results import ElasticityResult, GradResult
@@ -32,13 +31,6 @@ def elasticity(loaded: Loaded, request: Request) -> ElasticityResult:
     fields = {name: getattr(found, name) for name in GradResult._fields}
     result = ElasticityResult(**fields, elasticity=percents)
     return result.warned(_undefined(run)) if value == 0.0 else result
-
-
-def percent(x: Any, slope: Any, value: Any) -> Any:
-    """The per cent by which `value` changes if `x` changes by one: x dy/dx / y. It takes plain data
-    or symbols; the order of both operations decides how the last digit is rounded.
-    """
-    return ops.div(ops.mul(x, slope), value)
 
 
 def _undefined(run: LinearizedRun) -> tuple[Diagnostic, ...]:

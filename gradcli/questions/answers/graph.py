@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from gradcli.engine.autodiff.backward import find_all_cotangents
@@ -36,13 +36,13 @@ class Subject(Record):
     cotangent: Any
 
 
-Detailed: TypeAlias = Callable[[Graph], Collection[int]]
-"""Chooses the nodes of a graph that get details."""
+Detailed: TypeAlias = Callable[[Graph], Mapping[int, Collection[int]]]
+"""Chooses the nodes of a graph that get details, each with the nodes of its step."""
 
 
-def nowhere(graph: Graph) -> Collection[int]:
+def nowhere(graph: Graph) -> Mapping[int, Collection[int]]:
     """Choose no node for details."""
-    return ()
+    return {}
 
 
 def graph(loaded: Loaded, request: Request, detailed: Detailed = nowhere) -> GraphResult:

@@ -10,8 +10,8 @@ from gradcli.engine.compile.symbols import Builder, operand
 from gradcli.engine.compile.typed import Block, NotCompilable, Program
 from gradcli.engine.compile.walk import has_arrays, unused
 from gradcli.engine.values.data import np
-from gradcli.questions.answers.elasticity import percent
 from gradcli.questions.asked.loaded import Loaded
+from gradcli.questions.asked.percent import percent
 from gradcli.questions.asked.request import Request
 from gradcli.questions.coded import directions
 from gradcli.questions.coded.derivatives import LoweredDerivatives, output

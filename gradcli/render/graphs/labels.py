@@ -38,6 +38,11 @@ def how_often(box: Box) -> str:
     return f"{text}, line {first}" if first == last else f"{text}, lines {first} to {last}"
 
 
+def is_of_last_turn(box: Box) -> bool:
+    """True if value and gradient of a box are those of the last turn of a loop."""
+    return box.turns > 0 and box.times == 1
+
+
 def shape_text(box: Box) -> str:
     """The shape of its value: `[3, 2]`, "" for a number."""
     return bracketed(box.node.shape)
@@ -79,6 +84,15 @@ def short(value: Value, precision: int, width: int) -> str:
 VALUE = 30  # cells of a value
 
 
+_PARTIAL = 16  # cells of the partials at an edge
+
+
+def partial_text(drawn: Picture, box: int, under: int, precision: int) -> str:
+    """The partial derivatives of a box by one of its inputs; "" if they are not shown."""
+    found = drawn.partials.get((box, under), ())
+    return shorten(", ".join(short(x, precision, _PARTIAL) for x in found), _PARTIAL)
+
+
 class Row(NamedTuple):
     """A line of a box, with its style."""
 
@@ -91,7 +105,8 @@ def rows(box: Box, precision: int) -> list[Row]:
     name, text = name_and_text(box)
     found = [Row(f"{name}{text}", "name")]
     if box.turns or box.times > 1:
-        found.append(Row(how_often(box).strip(), "count"))
+        said = " (last turn shown)" if is_of_last_turn(box) else ""
+        found.append(Row(f"{how_often(box).strip()}{said}", "count"))
     value, grad = (short(fact, precision, VALUE) for fact in facts(box))
     if box.node.shape:
         found.append(Row(f"shape {shape_text(box)}", "shape"))

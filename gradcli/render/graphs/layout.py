@@ -50,9 +50,14 @@ class Layout(NamedTuple):
 
 
 def layout(
-    sizes: Mapping[int, tuple[float, float]], inputs: Mapping[int, Sequence[int]], root: int
+    sizes: Mapping[int, tuple[float, float]],
+    inputs: Mapping[int, Sequence[int]],
+    root: int,
+    gap: float = GAP_Y,
 ) -> Layout:
-    """Places for boxes of given sizes and inputs, with the root at the bottom."""
+    """Places for boxes of given sizes and inputs, with the root at the bottom and a gap between
+    layers.
+    """
     edges = _acyclic(inputs, root)
     layers, chains = _layered(sizes, [*edges])
     _order(layers)
@@ -60,7 +65,7 @@ def layout(
     heights = [max(sizes[n][1] for n in row.nodes if n in sizes) for row in layers]
     tops = [0.0]
     for height in heights:
-        tops.append(tops[-1] + height + GAP_Y)
+        tops.append(tops[-1] + height + gap)
     places, slots = {}, {}
     for level, row in enumerate(layers):
         middle = tops[level] + heights[level] / 2
@@ -76,7 +81,7 @@ def layout(
             ways.append(Way(source, target, pairs, turns))
     right = max(place.x + place.width / 2 for place in places.values())
     width = max([right, *(across[n] + _BEND / 2 for row in layers for n in row.nodes)])
-    return Layout(places, ways, width, tops[-1] - GAP_Y)
+    return Layout(places, ways, width, tops[-1] - gap)
 
 
 # --- layers ----------------------------------------------------------------------------------

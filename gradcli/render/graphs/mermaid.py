@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradcli.render.graphs.labels import remarks, rows
+from gradcli.render.graphs.labels import partial_text, remarks, rows
 from gradcli.render.graphs.picture import Picture
 
 _ENTITIES = str.maketrans({c: f"#{ord(c)};" for c in '"#&<>`\\|{}[]()*_~'})
@@ -16,5 +16,10 @@ def mermaid(drawn: Picture, precision: int) -> str:
         label = "<br/>".join(row.text.translate(_ENTITIES) for row in rows(box, precision))
         lines.append(f'  n{box.id}{opening}"{label}"{closing}')
     for box in drawn.boxes.values():
-        lines += [f"  n{id} --> n{box.id}" for id in box.inputs]
+        lines += [_edge(drawn, box.id, id, precision) for id in box.inputs]
     return "\n".join([*lines, ""])
+
+
+def _edge(drawn: Picture, box: int, under: int, precision: int) -> str:
+    label = partial_text(drawn, box, under, precision).translate(_ENTITIES)
+    return f"  n{under} -->" + (f'|"{label}"|' if label else "") + f" n{box}"

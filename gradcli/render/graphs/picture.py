@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from gradcli.render.graphs.chains import Chains, Fold
-from gradcli.results import Graph, GraphEdge, GraphNode
+from gradcli.results import Graph, GraphEdge, GraphNode, Value
 
 _MOST_INPUTS = 12  # boxes with more inputs show the first and last ones
 
@@ -58,11 +58,23 @@ class Box(NamedTuple):
         """True for a leaf of the graph."""
         return not self.node.op and not self.inputs and not self.hidden
 
+    @property
+    def kind(self) -> str:
+        """How it is drawn: "input", "fold" for the turns of a loop, or "op"."""
+        return "input" if self.is_input else "fold" if self.turns else "op"
+
 
 class Picture(NamedTuple):
-    """The boxes by number, from the result down in the order of a tree. `left` is the number of the
-    graph's nodes that are not drawn, `owner` the box of each node, `missing` the reason why there
-    are no gradients.
+    """The boxes by number, from the result down in the order of a tree.
+
+    Fields:
+        root: The box of the result.
+        boxes: The boxes.
+        owner: The box of each node.
+        left: The number of the graph's nodes that are not drawn.
+        missing: The reason why there are no gradients, or "".
+        partials: The derivatives of boxes by their inputs, by both numbers, if they are shown; a
+            box that uses several values of another one has several.
     """
 
     root: int
@@ -70,6 +82,27 @@ class Picture(NamedTuple):
     owner: dict[int, int]
     left: int
     missing: str
+    partials: dict[tuple[int, int], list[Value]]
+
+    @property
+    def steps(self) -> dict[int, list[int]]:
+        """The nodes of each box; of the turns of a loop only the newest node."""
+        found = {id: [id] for id in self.boxes}
+        for node, box in self.owner.items():
+            if node != box and box in found and not self.boxes[box].turns:
+                found[box].append(node)
+        return found
+
+    def with_partials(self, graph: Graph) -> Picture:
+        """The picture with the partial derivatives among the graph's details."""
+        found: dict[tuple[int, int], list[Value]] = {}
+        for id, box in self.boxes.items():
+            if box.turns or id not in graph.details:
+                continue
+            for node, partial in graph.details[id].partials:
+                if self.owner[node] in box.inputs:
+                    found.setdefault((id, self.owner[node]), []).append(partial)
+        return self._replace(partials=found)
 
 
 def picture(graph: Graph, extent: Extent = Extent()) -> Picture:  # noqa: B008  # it cannot change
@@ -84,7 +117,7 @@ def picture(graph: Graph, extent: Extent = Extent()) -> Picture:  # noqa: B008  
         box = whole.heads.get(node.id, node.id)
         owner[node.id] = chains.owner.get(box, box)
     left = sum(owner[node.id] not in kept for node in graph.nodes)
-    return Picture(whole.graph.root, boxes, owner, left, graph.missing)
+    return Picture(whole.graph.root, boxes, owner, left, graph.missing, {})
 
 
 # --- composites ------------------------------------------------------------------------------

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import NamedTuple
 
-from gradcli.render.graphs.labels import Row, remarks, rows
-from gradcli.render.graphs.layout import Layout, Place, Way, layout
+from gradcli.render.graphs.edges import Label, Point, labels, stretches
+from gradcli.render.graphs.labels import Row, partial_text, remarks, rows
+from gradcli.render.graphs.layout import GAP_Y, Layout, Place, Way, layout
 from gradcli.render.graphs.picture import Box, Picture
 from gradcli.render.text import cells
 
 CELL, LINE = 7.5, 17.0  # width of a character and height of a line of text
-_PAD_X, _PAD_Y = 14.0, 9.0
-_MARGIN = 16.0
+PAD_X, PAD_Y = 14.0, 9.0
+MARGIN = 16.0
 _WRAP = 40  # cells of an expression's line
 
 LIGHT = (
@@ -33,6 +33,8 @@ RULES = """\
 .gradcli text.place, .gradcli text.shape { fill: var(--dim); }
 .gradcli text.grad { fill: var(--grad); }
 .gradcli text.count { fill: var(--count); }
+.gradcli text.partial { fill: var(--ink); text-anchor: middle; paint-order: stroke;
+  stroke: var(--paper); stroke-width: 5; stroke-linejoin: round; }
 .gradcli rect { fill: var(--box); stroke: var(--line); }
 .gradcli .input rect { fill: var(--input); }
 .gradcli .fold rect { fill: var(--fold); }
@@ -47,11 +49,12 @@ _STYLE = f"""\
 
 
 class Drawing(NamedTuple):
-    """A picture with the lines in each box, and the places of all boxes."""
+    """A picture with the lines in each box, the places of all boxes, and the texts at edges."""
 
     picture: Picture
     texts: dict[int, list[Row]]
     layout: Layout
+    labels: list[Label]
 
 
 def drawing(drawn: Picture, precision: int) -> Drawing:
@@ -62,21 +65,28 @@ def drawing(drawn: Picture, precision: int) -> Drawing:
     }
     sizes = {
         id: (
-            max(cells(row.text) for row in lines) * CELL + 2 * _PAD_X,
-            len(lines) * LINE + 2 * _PAD_Y,
+            max(cells(row.text) for row in lines) * CELL + 2 * PAD_X,
+            len(lines) * LINE + 2 * PAD_Y,
         )
         for id, lines in texts.items()
     }
     inputs = {id: box.inputs for id, box in drawn.boxes.items()}
-    return Drawing(drawn, texts, layout(sizes, inputs, drawn.root))
+    placed = layout(sizes, inputs, drawn.root, GAP_Y + LINE if drawn.partials else GAP_Y)
+    partials = [(way, _partial(drawn, way, precision)) for way in placed.ways]
+    told = [(way, text) for way, text in partials if text]
+    return Drawing(drawn, texts, placed, labels(told, placed, (CELL, LINE)))
+
+
+def _partial(drawn: Picture, way: Way, precision: int) -> str:
+    return partial_text(drawn, way.target, way.source, precision)
 
 
 def svg(seen: Picture, precision: int) -> str:
     """A picture as a complete SVG, with inputs at the top and the result at the bottom."""
     drawn = drawing(seen, precision)
     said = remarks(seen)
-    width = max([drawn.layout.width, *(cells(text) * CELL for text in said)]) + 2 * _MARGIN
-    height = drawn.layout.height + 2 * _MARGIN + len(said) * LINE
+    width = max([drawn.layout.width, *(cells(text) * CELL for text in said)]) + 2 * MARGIN
+    height = drawn.layout.height + 2 * MARGIN + len(said) * LINE
     notes = [
         _text(0, drawn.layout.height + LINE * (i + 1), text, "place") for i, text in enumerate(said)
     ]
@@ -88,7 +98,7 @@ def svg(seen: Picture, precision: int) -> str:
             f"<desc>{escaped(_told(drawn))}</desc>",
             f"<style>{_STYLE}</style>",
             '<rect width="100%" height="100%" style="fill: var(--paper); stroke: none"/>',
-            f'<g transform="translate({_n(_MARGIN)} {_n(_MARGIN)})">',
+            f'<g transform="translate({_n(MARGIN)} {_n(MARGIN)})">',
             *elements(drawn),
             *notes,
             "</g>",
@@ -114,43 +124,44 @@ def elements(drawn: Drawing) -> list[str]:
         )
     for id, box in drawn.picture.boxes.items():
         found += _box(box, drawn.texts[id], places[id])
+    for text, place, way in drawn.labels:
+        found.append(
+            f'<text data-from="{way.source}" data-to="{way.target}" class="partial" '
+            f'x="{_n(place.x)}" y="{_n(place.y + LINE / 4)}">{escaped(text)}</text>'
+        )
     return found
 
 
 def _box(box: Box, lines: Sequence[Row], place: Place) -> list[str]:
     left, top = place.x - place.width / 2, place.y - place.height / 2
-    kind = "input" if box.is_input else "fold" if box.turns else "op"
-    corner = min(place.height / 2, 16.0) if box.is_input else 4.0
     found = [
-        f'<g class="box {kind}" data-id="{box.id}" transform="translate({_n(left)} {_n(top)})">'
+        f'<g class="box {box.kind}" data-id="{box.id}" transform="translate({_n(left)} {_n(top)})">'
     ]
-    sizes = f'width="{_n(place.width)}" height="{_n(place.height)}" rx="{_n(corner)}"'
+    sizes = f'width="{_n(place.width)}" height="{_n(place.height)}" rx="{_n(corner(box, place))}"'
     if box.turns:
         found.append(f'<rect x="5" y="-5" {sizes}/>')
     found.append(f"<rect {sizes}/>")
     for i, row in enumerate(lines):
-        found.append(_text(_PAD_X, _PAD_Y + LINE * (i + 0.75), row.text, row.style))
+        found.append(_text(PAD_X, PAD_Y + LINE * (i + 0.75), row.text, row.style))
     return [*found, "</g>"]
 
 
+def corner(box: Box, place: Place) -> float:
+    """The radius of a box's corners; inputs are rounder."""
+    return min(place.height / 2, 16.0) if box.is_input else 4.0
+
+
 def _path(way: Way, places: dict[int, Place]) -> str:
-    """The curve of an edge: straight down through each layer that it passes."""
-    ends = (way.target, way.source) if way.turns else (way.source, way.target)
-    above, below = places[ends[0]], places[ends[1]]
-    points = [(above.x, above.y + above.height / 2)]
-    for x, top, bottom in way.pairs:
-        points += [(x, top), (x, bottom)]
-    points.append((below.x, below.y - below.height / 2))
-    if way.turns:
-        points.reverse()
-    text = f"M{_n(points[0][0])} {_n(points[0][1])}"
-    for i, ((x0, y0), (x1, y1)) in enumerate(pairwise(points)):
-        if i % 2:
-            text += f"L{_n(x1)} {_n(y1)}"
-        else:
-            half = (y0 + y1) / 2
-            text += f"C{_n(x0)} {_n(half)} {_n(x1)} {_n(half)} {_n(x1)} {_n(y1)}"
+    """The curve of an edge."""
+    parts = stretches(way, places)
+    text = f"M{_pair(parts[0][0])}"
+    for _, *rest in parts:
+        text += ("C" if len(rest) > 1 else "L") + " ".join(map(_pair, rest))
     return text
+
+
+def _pair(point: Point) -> str:
+    return f"{_n(point[0])} {_n(point[1])}"
 
 
 def _wrapped(row: Row) -> list[Row]:

@@ -6,10 +6,19 @@ from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from gradcli.render.graphs.labels import facts, how_often, name_and_text, remarks, shape_text, short
+from gradcli.render.graphs.labels import (
+    facts,
+    how_often,
+    is_of_last_turn,
+    name_and_text,
+    partial_text,
+    remarks,
+    shape_text,
+    short,
+)
 from gradcli.render.graphs.picture import Box, Picture
-from gradcli.render.numbers import aligned
-from gradcli.render.text import Line, cells, line_cells, pad, shorten, visible, wrapped
+from gradcli.render.numbers import align, aligned
+from gradcli.render.text import TIMES, Line, cells, line_cells, pad, shorten, visible, wrapped
 from gradcli.results import Value
 
 _STEP = 3  # cells of a level of the tree
@@ -21,21 +30,25 @@ _WIDE = 40  # cells of a value, if they are not limited
 
 
 class _Entry(NamedTuple):
-    """A line of the tree: its guides, and the box that it shows or refers to."""
+    """A line of the tree: its guides, the box that it shows or refers to, and the user above it."""
 
     guides: str
     box: Box | None
     refers: str  # the arrow of a reference, else ""
     text: str  # the text of a line without a box
+    user: int | None
 
 
 class _Task(NamedTuple):
-    """A box to draw: the guides of its parent, True if it is the last child, and its depth."""
+    """A box to draw: the guides of its parent, True if it is the last child, its depth, and the
+    parent.
+    """
 
     box: int
     guides: str
     last: bool
     depth: int
+    user: int | None
 
 
 class _Column(NamedTuple):
@@ -53,7 +66,10 @@ def tree(drawn: Picture, *, precision: int, width: int | None) -> list[Line]:
     """
     deepest = _DEEPEST if width is None else max((width - _DEEPEST_LABEL) // _STEP, 4)
     lines = _laid_out(_Tree(drawn, deepest), precision, width)
-    for text in remarks(drawn):
+    told = remarks(drawn)
+    if any(map(is_of_last_turn, drawn.boxes.values())):
+        told.append(f"{TIMES}: all turns of a loop; value and gradient are those of the last turn")
+    for text in told:
         room = cells(text) if width is None else width
         lines += [[(line, "place")] for line in wrapped(text, room, room)]
     return lines
@@ -76,8 +92,8 @@ class _Tree:
             if root in self._done:
                 continue
             if self.entries:
-                self.entries.append(_Entry("", None, "", ""))
-            todo = [_Task(root, "", True, 0)]
+                self.entries.append(_Entry("", None, "", "", None))
+            todo = [_Task(root, "", True, 0, None)]
             while todo:
                 todo += reversed(self._line(todo.pop(), sections))
 
@@ -86,6 +102,17 @@ class _Tree:
         if box.node.variable and self._names[box.node.variable] == 1:
             return visible(box.node.variable)
         return f"#{self.numbers[box.id]}"
+
+    def partials(self, precision: int) -> list[str]:
+        """For each line, the partial derivatives of the box above it by its own."""
+        return align(
+            [
+                ""
+                if e.box is None or e.user is None
+                else partial_text(self._drawn, e.user, e.box.id, precision)
+                for e in self.entries
+            ]
+        )
 
     def _line(self, task: _Task, sections: deque[int]) -> list[_Task]:
         """Draw a box, and return the tasks for its inputs."""
@@ -97,16 +124,16 @@ class _Tree:
                 self.numbers.setdefault(box.id, len(self.numbers) + 1)
             if later:
                 sections.append(box.id)
-            self.entries.append(_Entry(guides, box, "↓ " if later else "↑ ", ""))
+            self.entries.append(_Entry(guides, box, "↓ " if later else "↑ ", "", task.user))
             return []
         self._done.add(box.id)
         below = "" if task.depth == 0 else task.guides + ("   " if task.last else "│  ")
-        self.entries.append(_Entry(guides, box, "", ""))
+        self.entries.append(_Entry(guides, box, "", "", task.user))
         if box.hidden:
             last = "└─ " if not box.inputs else "├─ "
-            self.entries.append(_Entry(below + last, None, "", f"… {box.hidden:,} more"))
+            self.entries.append(_Entry(below + last, None, "", f"… {box.hidden:,} more", None))
         return [
-            _Task(id, below, index == len(box.inputs) - 1, task.depth + 1)
+            _Task(id, below, index == len(box.inputs) - 1, task.depth + 1, box.id)
             for index, id in enumerate(box.inputs)
         ]
 
@@ -192,6 +219,8 @@ def _columns(tree: _Tree, precision: int, room: _Room) -> list[_Column]:
         columns.append(_Column("value", "value", _texts(values, precision, room.values)))
     if room.gradients:
         columns.append(_Column("gradient", "grad", _texts(grads, precision, room.gradients)))
+    if room.gradients:
+        columns.append(_Column("partial", "grad", tree.partials(precision)))
     if room.lines:
         columns.append(told("line", "place", _line_number))
     return [column for column in columns if any(column.texts)]

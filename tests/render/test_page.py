@@ -20,7 +20,7 @@ def page_of(text, extent=Extent()):  # noqa: B008
     graph = (
         load(text).graph(detailed=lambda graph: picture(graph, extent).steps, options=QUIET).graph
     )
-    drawn = picture(graph, extent)
+    drawn = picture(graph, extent).with_partials(graph)
     return graph_page(graph, drawn, program=text, name="a <b>", precision=6)
 
 
@@ -38,6 +38,7 @@ def test_a_page_is_whole_and_asks_for_nothing(name):
     data = data_of(page)
     known = {node["id"] for node in data["nodes"]}
     assert all(set(node["inputs"]) <= known for node in data["nodes"])
+    assert data["hint"] in page
     assert page.count("data-row=") == page.count('<g class="box ') == len(known)
     forward = [s["node"] for s in data["steps"] if s["way"] == "forward"]
     assert forward == sorted(known, reverse=True)
@@ -225,9 +226,72 @@ def test_it_is_light_or_dark_and_can_be_changed(opened, dark):
 
 
 @browser_test
-def test_a_phone_has_all_of_it_below_each_other(opened):
-    page = opened(LINE, width=390, height=800)
-    assert page.run("document.documentElement.scrollWidth") <= 390
+def test_it_begins_with_a_hint_and_plays_all_steps(opened):
+    page = opened(LINE)
+    assert page.text("#says").startswith("Play goes through the run")
+    page.run("setInterval = (turn) => ((globalThis.turn = turn), 7)")
+    page.click("#play")
+    said = [page.text("#says")]
+    assert page.text("#play") == "Stop"
+    while page.text("#play") == "Stop":
+        page.run("turn()")
+        said.append(page.text("#says"))
+    assert [text.partition(" ")[0] for text in said[:-1]] == [*"12345678"]
+    assert said[-1].startswith("Play goes through the run")
+    page.key("p")
+    page.click("#next")
+    assert (page.text("#play"), page.text("#says")[:6]) == ("Play", "2 of 8")
+
+
+@browser_test
+def test_the_address_has_the_step_and_goes_there(opened):
+    page = opened(LINE)
+    assert page.run("location.hash") == ""
+    page.click("#first")
+    page.click("#next")
+    assert page.run("location.hash") == "#step=2"
+    page.run("location.hash = '#step=7'")
+    while not page.text("#says").startswith("7 of 8, backward"):
+        pass
+    page.run("location.hash = '#step=99'")
+    while page.run("step") != 8:
+        pass
+    assert page.text("#says").startswith("Play")
+
+
+@browser_test
+def test_on_paper_the_whole_picture_and_the_table_are_shown(opened):
+    page = opened(PROGRAMS["layers"][0], dark=True)
+    page.ask("Emulation.setEmulatedMedia", media="print")
+    page.run("dispatchEvent(new Event('beforeprint'))")
+    shown = "document.querySelector('{}').getBoundingClientRect()"
+    picture, scene = (page.run(f"{shown.format(x)}.toJSON()") for x in ("#picture", "#scene"))
+    assert picture["top"] <= scene["top"] <= scene["bottom"] <= picture["bottom"]
+    assert picture["left"] <= scene["left"] <= scene["right"] <= picture["right"]
+    assert page.run("getComputedStyle(document.querySelector('header')).display") == "none"
+    assert page.run("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert page.run("document.getElementById('as-table').open")
+    page.ask("Emulation.setEmulatedMedia", media="")
+    page.run("dispatchEvent(new Event('afterprint'))")
+    assert page.run("scene.getAttribute('transform') !== null")
+
+
+@browser_test
+def test_partials_at_edges_fold_with_them(opened):
+    page = opened(LINE)
+    assert page.run("document.querySelectorAll('g.partial').length") == 4
+    page.click(box(page, "y = x * x"))
+    page.click("#fold")
+    assert page.run("document.querySelectorAll('g.partial.gone').length") == 1
+
+
+@browser_test
+@pytest.mark.parametrize("width", [320, 360, 390])
+def test_a_phone_has_all_of_it_below_each_other(opened, width):
+    page = opened(LINE, width=width, height=800)
+    assert page.run("document.documentElement.scrollWidth") <= width
+    ends = "[...document.querySelectorAll('button')].map((b) => b.getBoundingClientRect().right)"
+    assert page.run(f"Math.max(...{ends})") <= width
     page.click(box(page, "y = x * x"))
     assert page.text("#chosen") == "y = x * x"
     top = "document.querySelector('aside').getBoundingClientRect().top"

@@ -12,7 +12,7 @@ let chosen = null, step = data.steps.length, scale = 1, left = 0, top_ = 0;
 
 for (const node of data.nodes)
   for (const under of node.inputs) users.get(under).push(node.id);
-for (const path of scene.querySelectorAll("path[data-from]"))
+for (const path of scene.querySelectorAll("[data-from]"))
   ways.push({ path, from: +path.dataset.from, to: +path.dataset.to });
 for (const g of scene.querySelectorAll("g.box")) {
   const id = +g.dataset.id, rect = g.querySelector("rect:last-of-type");
@@ -193,13 +193,39 @@ function go(to) {
       }
     }
   }
-  at("says").textContent = now ? `${step + 1} of ${data.steps.length}, ${now.way}: ${now.says}` : "";
+  at("says").textContent = now
+    ? `${step + 1} of ${data.steps.length}, ${now.way}: ${now.says}` : data.hint;
   for (const id of ["first", "back"]) at(id).disabled = step === 0;
   for (const id of ["next", "last"]) at(id).disabled = done;
+  address(now ? `#step=${step + 1}` : "#");
   choose(null);
   if (now) show(now.node);
 }
 const onward = () => go(step === data.steps.length ? 0 : step + 1);
+
+function address(hash) {
+  if (location.hash.replace(/^#$/, "") === hash.replace(/^#$/, "")) return;
+  try {
+    history.replaceState(null, "", hash);
+  } catch {
+    // a page inside another one may have no address of its own
+  }
+}
+
+function stepOfAddress() {
+  const found = location.hash.match(/^#step=(\d+)$/);
+  return found ? Math.max(+found[1], 1) - 1 : data.steps.length;
+}
+
+const PACE = 1200; // milliseconds between steps
+let playing = null;
+function play(on) {
+  clearInterval(playing);
+  playing = on ? setInterval(() => (onward(), step === data.steps.length && play(false)), PACE) : null;
+  at("play").textContent = on ? "Stop" : "Play";
+  if (on) onward();
+}
+const by_hand = (action) => () => (play(false), action());
 
 // --- search ------------------------------------------------------------------------------------
 
@@ -240,13 +266,14 @@ const theme = () => {
   document.documentElement.dataset.theme = dark ? "light" : "dark";
 };
 const actions = {
-  first: () => go(0), back: () => go(step - 1), next: onward, last: () => go(data.steps.length),
+  first: by_hand(() => go(0)), back: by_hand(() => go(step - 1)), next: by_hand(onward),
+  last: by_hand(() => go(data.steps.length)), play: () => play(playing === null),
   smaller: () => zoom(0.8), larger: () => zoom(1.25), fit, theme,
   fold: () => chosen !== null && fold(chosen), keys: () => at("help").showModal(),
 };
 for (const [id, action] of Object.entries(actions)) at(id).addEventListener("click", action);
 const keys = {
-  ".": actions.next, ",": actions.back, Home: actions.first, End: actions.last, "+": actions.larger,
+  p: actions.play, ".": actions.next, ",": actions.back, Home: actions.first, End: actions.last, "+": actions.larger,
   "=": actions.larger, "-": actions.smaller, 0: fit, f: actions.fold, "?": actions.keys,
   "/": () => at("find").focus(), Escape: () => choose(null),
   ArrowUp: () => move(chosen === null ? data.root : near(nodes.get(chosen).inputs)),
@@ -266,6 +293,19 @@ scene.addEventListener("click", (event) => {
   const g = event.target.closest("g.box");
   if (g) choose(+g.dataset.id);
 });
+addEventListener("hashchange", by_hand(() => go(stepOfAddress())));
 new ResizeObserver(() => chosen === null && fit()).observe(view);
 fit();
-go(data.steps.length);
+go(stepOfAddress());
+
+// --- on paper ----------------------------------------------------------------------------------
+
+addEventListener("beforeprint", () => {
+  at("picture").setAttribute("viewBox", `-8 -8 ${data.width + 16} ${data.height + 16}`);
+  scene.removeAttribute("transform");
+  at("as-table").open = true;
+});
+addEventListener("afterprint", () => {
+  at("picture").removeAttribute("viewBox");
+  place();
+});

@@ -16,6 +16,10 @@ from gradcli.results import Graph, Value
 _WIDE = 72  # cells of a value's line in the details of a node
 _STEP = 44  # cells of a value in a sentence about a step
 _LONGEST_PROGRAM = 200_000  # characters of the program that the page shows
+_HINT = (
+    "Play goes through the run and then the backward pass, ▶ makes one step. "
+    "Choose a node to see its details."
+)
 _HERE = Path(__file__).parent
 
 
@@ -26,6 +30,7 @@ def graph_page(graph: Graph, drawn: Picture, *, program: str, name: str, precisi
     data = {
         "nodes": [_node(box, graph, drawn, precision) for box in drawn.boxes.values()],
         "steps": _steps(graph, drawn, precision),
+        "hint": _HINT,
         "root": drawn.root,
         "width": layout.width,
         "height": layout.height,
@@ -34,6 +39,7 @@ def graph_page(graph: Graph, drawn: Picture, *, program: str, name: str, precisi
         f":root {{ {LIGHT} }}\n"
         f"@media (prefers-color-scheme: dark) {{ :root:not([data-theme=light]) {{ {DARK} }} }}\n"
         f":root[data-theme=dark] {{ {DARK} }}\n"
+        f"@media print {{ :root:root:root {{ {LIGHT} }} }}\n"
     )
     parts = {
         "title": escaped(f"{visible(name)}: {title(drawn)}"),

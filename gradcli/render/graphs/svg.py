@@ -33,11 +33,11 @@ RULES = """\
 .gradcli text.place, .gradcli text.shape { fill: var(--dim); }
 .gradcli text.grad { fill: var(--grad); }
 .gradcli text.count { fill: var(--count); }
-.gradcli text.partial { fill: var(--ink); text-anchor: middle; paint-order: stroke;
-  stroke: var(--paper); stroke-width: 5; stroke-linejoin: round; }
 .gradcli rect { fill: var(--box); stroke: var(--line); }
 .gradcli .input rect { fill: var(--input); }
 .gradcli .fold rect { fill: var(--fold); }
+.gradcli .partial rect { fill: var(--paper); stroke: none; }
+.gradcli .partial text { text-anchor: middle; }
 .gradcli path { fill: none; stroke: var(--line); stroke-width: 1.3; }
 .gradcli path.turns { stroke-dasharray: 5 4; }
 .gradcli marker path { fill: var(--line); stroke: none; }
@@ -125,10 +125,14 @@ def elements(drawn: Drawing) -> list[str]:
     for id, box in drawn.picture.boxes.items():
         found += _box(box, drawn.texts[id], places[id])
     for text, place, way in drawn.labels:
-        found.append(
-            f'<text data-from="{way.source}" data-to="{way.target}" class="partial" '
-            f'x="{_n(place.x)}" y="{_n(place.y + LINE / 4)}">{escaped(text)}</text>'
-        )
+        left, top = place.x - place.width / 2, place.y - place.height / 2
+        found += [
+            f'<g class="partial" data-from="{way.source}" data-to="{way.target}" '
+            f'transform="translate({_n(left)} {_n(top)})">',
+            f'<rect width="{_n(place.width)}" height="{_n(place.height)}"/>',
+            _text(place.width / 2, LINE * 0.75, text, ""),
+            "</g>",
+        ]
     return found
 
 

@@ -143,6 +143,20 @@ def _trace(result: TraceResult, look: Look) -> list[Line]:
     return trace_view(result, precision=look.precision, width=width)
 
 
+def _trace_markdown(result: TraceResult, look: Look) -> str:
+    from gradcli.render.trace_page import trace_markdown
+
+    return trace_markdown(result, precision=look.precision)
+
+
+def _trace_html(result: TraceResult, look: Look) -> str:
+    from gradcli.render.trace_page import trace_html
+
+    assert look.source is not None, "the page shows the program"
+    text, name = look.source.text, look.source.name
+    return trace_html(result, precision=look.precision, program=text, name=name)
+
+
 def _figure(form: str) -> Callable[[PlotResult, Look], bytes]:
     def drawn(result: PlotResult, look: Look) -> bytes:
         from gradcli.render.figure import picture
@@ -205,6 +219,8 @@ LOOKS: dict[tuple[str, str], Callable[[Any, Look], Drawn]] = {
     **{("graph", form): _graph_figure(form) for form in ("png", "pdf")},
     ("graph", "html"): _html,
     ("trace", "human"): _trace,
+    ("trace", "md"): _trace_markdown,
+    ("trace", "html"): _trace_html,
     ("curves", "human"): _view("plot", "plot_view", "width"),
     **{("curves", form): _figure(form) for form in ("svg", "png", "pdf")},
     ("minimum", "human"): _view("models.solution", "solution_view", "precision", "width"),

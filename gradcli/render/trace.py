@@ -23,21 +23,21 @@ def trace_view(result: TraceResult, *, precision: int, width: int) -> list[Line]
     headings = ("", "expression", "line", "value", "partials", *result.columns)
     rows = [row for row in result.rows if isinstance(row, TraceRow)]
     for with_lines, cut, text in product((True, False), _CUTS, _TEXTS):
-        columns = _columns(rows, result.columns, precision, cut, text)
+        found = columns(rows, result.columns, precision, cut, text)
         if not with_lines:
-            columns[2] = [""] * len(rows)
+            found[2] = [""] * len(rows)
         widths = [
             max(map(cells, [heading, *column])) if any(column) else 0
-            for heading, column in zip(headings, columns, strict=True)
+            for heading, column in zip(headings, found, strict=True)
         ]
         if sum(widths) + len(_GAP) * (sum(map(bool, widths)) - 1) <= width:
-            body = _beside(columns, widths)
+            body = _beside(found, widths)
             return [_head(headings, widths), *_with_places(result, body, width)]
-    columns = _columns(rows, result.columns, precision, max(width // 2, 8), width - len(_GAP))
-    return _with_places(result, _below(columns, headings, width), width)
+    found = columns(rows, result.columns, precision, max(width // 2, 8), width - len(_GAP))
+    return _with_places(result, _below(found, headings, width), width)
 
 
-def _columns(
+def columns(
     rows: Sequence[TraceRow], asked: Sequence[str], precision: int, cut: int, text: int
 ) -> list[list[str]]:
     """The texts of each column: values in at most `cut` cells, the other ones in `text`."""
@@ -129,7 +129,7 @@ def _with_places(result: TraceResult, body: Iterator[list[Line]], width: int) ->
     before: tuple[str, ...] = ()
     for row in result.rows:
         if isinstance(row, TraceGap):
-            lines.append([(shorten(_left_out(row), width), "place")])
+            lines.append([(shorten(left_out(row), width), "place")])
             continue
         if row.around != before:
             lines.append([(shorten(", ".join(row.around) or "top level", width), "place")])
@@ -138,7 +138,8 @@ def _with_places(result: TraceResult, body: Iterator[list[Line]], width: int) ->
     return lines
 
 
-def _left_out(gap: TraceGap) -> str:
+def left_out(gap: TraceGap) -> str:
+    """The text in place of operations that are left out."""
     if not gap.turns:
         return f"… {gap.count:,} operations"
     turns = f"{gap.turns:,} more turns" if gap.turns > 1 else "another turn"

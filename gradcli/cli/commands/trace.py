@@ -22,7 +22,7 @@ def trace(line: Line) -> None:
       gradcli trace 'log(x1) + x1 * x2 - sin(x2)' x1=2 x2=5
       gradcli trace 'log(x1) + x1 * x2 - sin(x2)' x1=2 x2=5 --tangent x1=1
       gradcli samples cooling -o .
-      gradcli trace cooling.grad --wrt k --mode forward -f md
+      gradcli trace cooling.grad --wrt k --mode forward -o trace.md
     """
     inquiry = Inquiry(line)
     inquiry.load()
@@ -30,6 +30,6 @@ def trace(line: Line) -> None:
         raise usage("`--mode reverse` and `--tangent` exclude each other")
     if line.mode == "forward" and line.cotangent is not None:
         raise usage("`--mode forward` and `--cotangent` exclude each other")
-    every = line.every or not decided(inquiry.target, line.forms).is_for_person
+    every = line.every or decided(inquiry.target, line.forms).form not in line.drawn
     tangents = directions(line.tangent) if line.tangent else {}
     inquiry.answer("trace", tangents=tangents, every=every)

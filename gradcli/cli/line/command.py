@@ -9,7 +9,7 @@ from typer.main import get_click_type
 from typer.models import OptionInfo
 
 from gradcli.cli.line.options import FIELDS, Line
-from gradcli.formats.writers.forms import VIEWS, alternatives, format_names
+from gradcli.formats.writers.forms import VIEWS, View, alternatives, format_names
 
 _STATUSES = (
     "Exit status: 0 done, 1 the answer is no, 2 usage, 3 the program, 4 the inputs, "
@@ -21,14 +21,15 @@ class _Made(TyperCommand):
     """A typer command that calls a function with the parsed line."""
 
     def __init__(
-        self, body: Callable[[Line], None], name: str, forms: tuple[str, ...], **settings: Any
+        self, body: Callable[[Line], None], name: str, view: View | None, **settings: Any
     ) -> None:
         super().__init__(name, **settings)
-        self._body, self._forms = body, forms
+        self._body = body
+        self._forms, self._drawn = (view.forms, view.drawn) if view else ((), ())
 
     def invoke(self, ctx: Any) -> None:
         given = {name: _as_list(value) for name, value in ctx.params.items()}
-        line = Line(whole=ctx.obj, forms=self._forms, **given)
+        line = Line(whole=ctx.obj, forms=self._forms, drawn=self._drawn, **given)
         if line.watch:
             from gradcli.cli.line.again import watch
 
@@ -51,14 +52,15 @@ class Command:
 
     def __init__(self, body: Callable[[Line], None], options: Sequence[str], view: str | None):
         self.name, self.body, self.options = body.__name__, body, options
-        self.forms = () if view is None else VIEWS[view].forms
+        self._view = None if view is None else VIEWS[view]
+        self.forms = () if self._view is None else self._view.forms
 
     def build(self) -> TyperCommand:
         """The typer command."""
         return _Made(
             self.body,
             self.name,
-            self.forms,
+            self._view,
             params=[*map(self._parameter, self.options)],
             help=help_text(self.body),
             epilog=_STATUSES,

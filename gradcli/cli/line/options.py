@@ -80,6 +80,7 @@ class Line:
     Fields:
         whole: The whole command line.
         forms: The forms of output that the command has.
+        drawn: Those that are drawn for people.
         takes: The options that the command takes.
     """
 
@@ -378,8 +379,10 @@ class Line:
         default="full", metavar="FORM", help="Form of messages: full, concise or json."
     )
 
-    def __init__(self, *, whole: "Whole", forms: tuple[str, ...], **given: Any) -> None:
-        self.whole, self.forms, self.takes = whole, forms, given.keys()
+    def __init__(
+        self, *, whole: "Whole", forms: tuple[str, ...], drawn: tuple[str, ...] = (), **given: Any
+    ) -> None:
+        self.whole, self.forms, self.drawn, self.takes = whole, forms, drawn, given.keys()
         self.__dict__.update(_NOT_ASKED)
         self.__dict__.update(given)
 

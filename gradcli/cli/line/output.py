@@ -150,7 +150,8 @@ def choose(line: Line) -> Target:
     form = target.form
     if form == "auto" and "plain" in forms and (target.path or not is_terminal(sys.stdout)):
         form = "plain"
-    if form in FORMS and FORMS[form].whole and line.precision != PRECISION and not line.graph:
+    is_whole = form in FORMS and FORMS[form].whole and form not in line.drawn
+    if is_whole and line.precision != PRECISION and not line.graph:
         help = "`-f human` shows what `--precision` rounds"
         raise usage(f"`--precision` does not go with {form} output, which has all digits", help)
     return target

@@ -218,7 +218,7 @@ VIEWS = {
             ("findings", "FindingsParts"),
         ),
         View("graph", (*_GRAPHS, "json"), _GRAPHS, ("graph", "GraphParts")),
-        View("trace", _TRACES, _HUMAN, ("trace", "TraceParts")),
+        View("trace", (*_TRACES, "html"), ("human", "md", "html"), ("trace", "TraceParts")),
         View("curves", (*_RESULTS, *_PICTURES), (*_HUMAN, *_PICTURES), ("plot", "CurvesParts")),
         View("fit", _RESULTS, ("human", "md"), ("fit", "FitParts")),
         View("fits", _TRACES, _HUMAN, ("fit", "FitGroupsParts")),

@@ -317,7 +317,7 @@ def test_standard_input_is_left_alone_when_a_program_is_named(cli, monkeypatch):
         (
             ["graph", "-e", "x", "-o", "a"],
             "`a` does not say what to write: its suffix is missing",
-            "known suffixes are .dot, .mmd, .svg, .html, .json, .txt; or give `-f`",
+            "known suffixes are .dot, .mmd, .svg, .html, .png, .pdf, .json, .txt; or give `-f`",
         ),
         (
             ["run", "-e", "x", "-o", "a.json", "-r"],

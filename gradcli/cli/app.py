@@ -128,4 +128,9 @@ def _root(
         raise typer.Exit(2)
 
 
-app.callback(invoke_without_command=True, help=help_text(_root))(_root)
+def app_help() -> str:
+    """The help of the whole command line, before the lists of options and commands."""
+    return help_text(_root)
+
+
+app.callback(invoke_without_command=True, help=app_help())(_root)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from gradcli.render.graphs.svg import DARK, LIGHT, escaped
 from gradcli.render.text import visible
 from gradcli.render.trace import columns, left_out
+from gradcli.render.web import DARK, LIGHT, escaped
 from gradcli.views import TraceGap, TraceResult, TraceRow
 
 _WIDE = 60  # cells of a value, an expression or the partials

@@ -9,9 +9,9 @@ from typer.main import get_click_type
 from typer.models import OptionInfo
 
 from gradcli.cli.line.options import FIELDS, Line
-from gradcli.formats.writers.forms import VIEWS, View, alternatives, format_names
+from gradcli.formats.writers.forms import VIEWS, View, alternatives, format_names, suffixes
 
-_STATUSES = (
+STATUSES = (
     "Exit status: 0 done, 1 the answer is no, 2 usage, 3 the program, 4 the inputs, "
     "5 while running, 6 a limit; `gradcli help exit-status`."
 )
@@ -63,7 +63,7 @@ class Command:
             self._view,
             params=[*map(self._parameter, self.options)],
             help=help_text(self.body),
-            epilog=_STATUSES,
+            epilog=STATUSES,
             rich_markup_mode=None,
             context_settings=SETTINGS,
         )
@@ -75,6 +75,10 @@ class Command:
         if name == "form" and self.forms:
             choices = format_names(self.forms)
             kind, settings["help"] = Literal[choices], f"{alternatives(choices)}."
+        if name == "output" and self.forms:
+            settings["help"] = (
+                f"Write a file, its form by its suffix: {alternatives([*suffixes(self.forms)])}."
+            )
         if kind == _SEVERAL:
             settings |= {"multiple": True} if field.make is TyperOption else {"nargs": -1}
         elif (plain := _without_none(kind)) is int or get_origin(plain) is Literal:

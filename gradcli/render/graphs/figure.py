@@ -15,7 +15,6 @@ from gradcli.render.graphs.layout import Place
 from gradcli.render.graphs.picture import Picture
 from gradcli.render.graphs.svg import (
     CELL,
-    LIGHT,
     LINE,
     MARGIN,
     PAD_X,
@@ -26,6 +25,7 @@ from gradcli.render.graphs.svg import (
 )
 from gradcli.render.plot import needs_extra
 from gradcli.render.text import cells
+from gradcli.render.web import LIGHT
 
 _UNIT = 1 / 96  # inches of the SVG's unit
 _SIZE = 9.0  # points of the text, 12 units

@@ -8,9 +8,10 @@ from typing import Any
 
 from gradcli.render.graphs.labels import VALUE, facts, name_and_text, remarks, shape_text, short
 from gradcli.render.graphs.picture import Box, Picture
-from gradcli.render.graphs.svg import DARK, LIGHT, RULES, Drawing, drawing, elements, escaped, title
+from gradcli.render.graphs.svg import RULES, Drawing, drawing, elements, title
 from gradcli.render.numbers import block
 from gradcli.render.text import visible
+from gradcli.render.web import DARK, LIGHT, escaped
 from gradcli.results import Graph, Value
 
 _WIDE = 72  # cells of a value's line in the details of a node

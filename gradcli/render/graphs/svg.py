@@ -10,22 +10,13 @@ from gradcli.render.graphs.labels import Row, partial_text, remarks, rows
 from gradcli.render.graphs.layout import GAP_Y, Layout, Place, Way, layout
 from gradcli.render.graphs.picture import Box, Picture
 from gradcli.render.text import cells
+from gradcli.render.web import DARK, LIGHT, escaped
 
 CELL, LINE = 7.5, 17.0  # width of a character and height of a line of text
 PAD_X, PAD_Y = 14.0, 9.0
 MARGIN = 16.0
 _WRAP = 40  # cells of an expression's line
 
-LIGHT = (
-    "--ink: #1d2733; --dim: #566372; --paper: #ffffff; --box: #f3f6fa; --line: #8796a8; "
-    "--input: #e3f1e6; --fold: #fdf3dc; --grad: #12703a; --count: #8a5a00; --focus: #1f6fd6; "
-    "--lit: #fff2a8;"
-)
-DARK = (
-    "--ink: #e4eaf1; --dim: #9aa9b9; --paper: #12171d; --box: #1e2731; --line: #66768a; "
-    "--input: #1b3325; --fold: #3a301a; --grad: #6fd897; --count: #e3b456; --focus: #6fb1ff; "
-    "--lit: #4d4413;"
-)
 RULES = """\
 .gradcli svg text, svg.gradcli text { font: 12px ui-monospace, "DejaVu Sans Mono", Menlo, Consolas,
   monospace; fill: var(--ink); white-space: pre; }
@@ -202,10 +193,3 @@ def _text(x: float, y: float, text: str, style: str) -> str:
 
 def _n(number: float) -> str:
     return f"{number:.1f}".removesuffix(".0")
-
-
-def escaped(text: str) -> str:
-    """A text escaped for an element or an attribute."""
-    return (
-        text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
-    )

@@ -52,6 +52,7 @@ __all__ = [
     "stage_text",
 ]
 
+_SUFFIXES = (".grad", ".ipynb", ".md")  # of files that programs are in
 _STARTS = (*"0123456789.+-",)  # of numbers
 _WORDS = ("True", "False", "nan", "inf", "pi")  # constants that have a name
 
@@ -60,20 +61,26 @@ def load(program: str | Path) -> Program:
     """A program from a file, or from its text.
 
     Args:
-        program: A path; a string that holds a newline or names no file that ends in `.grad` is the
-            program's text.
+        program: A path; a string is one if it ends in `.grad`, `.ipynb` or `.md` and has no
+            newline, else the program's text. `run` of a notebook or page gives a `NotebookResult`.
 
     Raises:
         GradError: If the file cannot be read or the program is refused.
     """
-    if isinstance(program, Path) or (program.endswith(".grad") and "\n" not in program):
+    if isinstance(program, Path) or (program.endswith(_SUFFIXES) and "\n" not in program):
         path = Path(program)
         try:
             data = path.read_bytes()
         except OSError as error:
             text = f"cannot read `{path}`: {error.strerror or error}"
             raise UsageError(Diagnostic("unreadable-file", text)) from None
-        return load_source(decode(str(path), data))
+        source = decode(str(path), data)
+        if path.suffix != _SUFFIXES[0]:
+            from gradcli.formats.notebooks.read import lesson_of
+
+            lesson = lesson_of(source, marked=False)
+            return load_source(source) if lesson is None else load_notebook(lesson)
+        return load_source(source)
     return load_source(Source("<text>", program))
 
 

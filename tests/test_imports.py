@@ -67,6 +67,7 @@ MAY_IMPORT = {
         "results",
         "views",
         "grammar",
+        "formats",
         "questions",
         "cells",
         *ENGINE,

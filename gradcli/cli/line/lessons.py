@@ -87,8 +87,8 @@ class Cells:
         return Drawing(lambda name, content: None)
 
     def seeded(self, options: Options) -> Options:
-        """Options with a seed, so that a graph that is drawn later has the numbers of the run."""
-        if options.seed is not None:
+        """Options with a seed for a page with graphs, which are drawn by further runs."""
+        if options.seed is not None or self._page != "html":
             return options
         return options.changed(seed=int.from_bytes(os.urandom(8)))
 

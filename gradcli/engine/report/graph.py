@@ -150,7 +150,7 @@ class _Texts:
             text = " ".join(text.split())
             if len(text) > _LONGEST:
                 text = f"{text[: _LONGEST - 1]}…"
-            found = self._places[span] = (text, *self._source.told(span.start))
+            found = self._places[span] = (text, *self._source.position(span.start))
         return found
 
 

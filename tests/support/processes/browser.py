@@ -24,8 +24,8 @@ class Page:
         self._count, self._rest, self._session = 0, b"", None
         self.said, self.requests = [], []
 
-    def open(self, path, width=1280, height=800, dark=False):
-        """Open a file in a window of a size, in light or dark mode."""
+    def open(self, path, width=1280, height=800, dark=False, ready="typeof go === 'function'"):
+        """Open a file in a window of a size, in light or dark mode, until it is `ready`."""
         if self._session is None:
             target = self.ask("Target.createTarget", url="about:blank")["targetId"]
             attached = self.ask("Target.attachToTarget", targetId=target, flatten=True)
@@ -39,9 +39,7 @@ class Page:
         self.said.clear()
         self.requests.clear()
         self.ask("Page.navigate", url=f"file://{path}")
-        while self.run("document.readyState") != "complete" or not self.run(
-            "typeof go === 'function'"
-        ):
+        while self.run("document.readyState") != "complete" or not self.run(ready):
             pass
 
     def run(self, text):

@@ -42,6 +42,16 @@ def only_what_is_made_here():
     gc.freeze()
 
 
+@pytest.fixture(scope="module", autouse=True)
+def nothing_is_left_in_the_project():
+    """Fail if a module's tests add a file or folder to the folder that they are run from."""
+    folder = os.getcwd()
+    before = {*os.listdir(folder)}
+    yield
+    added = {*os.listdir(folder)} - before - {".hypothesis", ".pytest_cache"}
+    assert not added, f"left in {folder}: {sorted(added)}"
+
+
 AUDIT = Audit()
 _run_program = Executable.run
 

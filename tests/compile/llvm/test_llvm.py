@@ -407,7 +407,7 @@ def test_nothing_is_written_beside_what_is_given(monkeypatch):
 
 
 def test_memory_of_stacks_is_kept_for_the_next_run(monkeypatch):
-    monkeypatch.setattr(run, "_KEPT", 1 << 23)
+    monkeypatch.setattr(run, "_KEPT", 1 << 22)
     taken, freed = [], []
     realloc, free = run._realloc, run._free
     monkeypatch.setattr(run, "_realloc", lambda at, size: taken.append(size) or realloc(at, size))
@@ -422,7 +422,7 @@ def test_memory_of_stacks_is_kept_for_the_next_run(monkeypatch):
     made.call((10,), Control(memory=1000))  # what is kept is more than it may take
     assert taken[-1] == 1000
     assert not freed
-    made.call((2_000_000,), Control())
+    made.call((300_000,), Control())
     assert len(freed) == 1
 
 

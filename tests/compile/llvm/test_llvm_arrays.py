@@ -218,7 +218,7 @@ def of_a_loop():
 
 def test_memory_that_stacks_take_is_limited():
     code, needed = of_a_loop(), 300 * 100 * 8
-    less = needed // 2  # too little with checkpoints, too
+    less = needed // 20  # too little with checkpoints, too
     for memory, left, goes in ((8 * needed, 0, True), (less, 0, False), (99, 8 * needed, True)):
         control = Control(memory=memory, more=lambda left=left: left)
         if goes:

@@ -26,9 +26,10 @@ from gradcli.engine.compile.typed import (
 )
 from gradcli.engine.values.data import Data, np
 
-_SHORT = 1 << 22
-"""Code first runs in the calling thread, for at most so many lines. If loops need more turns, the
-run starts again in a thread of its own, and so do later runs.
+_SHORT = 1 << 26
+"""Code first runs in the calling thread, for at most so many lines, some ten milliseconds. If loops
+need more turns, the run starts again in a thread of its own, and so do later runs. A thread costs
+some tenths of a millisecond.
 """
 
 _LARGE = 3000  # lines; optimizing more would take too long
@@ -56,15 +57,15 @@ class Code:
         self._reasons = module.reasons
         self.stacks: Mapping[int, int] = module.stacks
         self._waits = module.waits
-        self.short = _SHORT // (module.length + module.work) + 1
-        self._last = 0  # turns of the last call
+        self.short = _SHORT // module.turn + 1
+        self._last = module.turns  # of the last call, or of any call
         self._primitives = module.primitives
         self.machine = Machine(module.text, _effort(module))
         self.given = Words([v.type for v in program.inputs])
         self.gives = Words([type_of(x) for x in program.block.results])
         tells = [(text, Words(types)) for text, types in module.tells]
-        arrays = module.memory, module.entries, module.callbacks, blockwise
         stacks = len(module.stacks)
+        arrays = module.memory, module.entries, module.depths, module.callbacks, blockwise
         self._shape = Shape(stacks, program.texts, tells, *arrays)
         self.calls_python = bool(module.callbacks)
         self._silent = Shape(stacks, (), tells, *arrays)  # for rows, which do not print

@@ -16,6 +16,7 @@ from gradcli.engine.compile.llvm.emit.writer import RARE, Number, Writer
 from gradcli.engine.compile.passes.blocks import in_blocks
 from gradcli.engine.compile.passes.checkpoints import checkpointed, kept
 from gradcli.engine.compile.passes.together import moved_together
+from gradcli.engine.compile.passes.turns import entries, least_turns
 from gradcli.engine.compile.scalar.errors import Untranslatable
 from gradcli.engine.compile.typed import (
     Block,
@@ -32,7 +33,8 @@ from gradcli.engine.compile.typed import (
 from gradcli.engine.compile.walk import has_arrays
 
 _FRAMES = 8  # Python's recursion limit in nested blocks
-_EACH = 8  # elements of an array that take as long as a line
+_CALL = 32  # lines that take as long as a call
+_ELEMENT = 2  # lines that take as long as an element of an array
 _INTRINSICS = (
     "double @llvm.fabs.f64(double)",
     "double @llvm.sqrt.f64(double)",
@@ -61,10 +63,12 @@ class Module:
         stacks: an index for each stack by its number.
         length: the number of lines of `call`.
         waits: True if the code has loops or calls `SERVE`.
-        work: the cost of the steps on arrays, in lines.
+        turn: the cost of a turn of a loop, at most, in lines.
+        turns: a number of turns that a call takes at least.
         keeps: bytes that loops keep for their reverse, as far as their turns are known.
         memory: bytes that a call needs for arrays.
-        entries: by stack: the bytes of an entry with arrays.
+        entries: by the index of a stack: the bytes of an entry with arrays.
+        depths: by the index of a stack: how many entries it gets, if that is known.
         callbacks: the steps on arrays that Python does.
         blockwise: the instructions whose blocks Python has done.
     """
@@ -77,6 +81,8 @@ class Module:
             with _room(depth):
                 self.keeps = kept(program) if stacks else 0
                 program = moved_together(program)
+                self.turns = least_turns(program)
+                self.depths = {stacks[k]: count for k, count in entries(program).items()}
                 if has_arrays(program):
                     from gradcli.engine.compile.llvm.arrays.body import ArrayBody
                     from gradcli.engine.compile.llvm.arrays.carried import apart
@@ -92,8 +98,9 @@ class Module:
         self.waits = body.waits
         self.stacks = stacks
         self.length = len(lines)
+        calls = sum(line.count(" call ") for line in lines)
+        self.turn = self.length + _CALL * calls + _ELEMENT * body.work
         self.tells = body.tells
-        self.work = body.work // _EACH
         self.memory = body.size
         self.entries = body.entries
         self.callbacks = body.callbacks

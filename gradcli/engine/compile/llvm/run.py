@@ -73,6 +73,7 @@ class Shape:
         stacks, texts: the number of stacks, and the functions that make the texts.
         tells: for each place that prints, the number of its text and the layout of its numbers.
         size, entries: bytes for arrays, and for each entry of a stack with arrays.
+        depths: by stack: how many entries it gets, where that is known.
         callbacks: the steps that Python does.
         blockwise: the instructions whose blocks Python has done: functions of the run and of the
             address of the instruction's arguments.
@@ -85,6 +86,7 @@ class Shape:
         tells: Sequence[tuple[int, Words]] = (),
         size: int = 0,
         entries: Mapping[int, int] | None = None,
+        depths: Mapping[int, int] | None = None,
         callbacks: Sequence[Callable[[int], bool]] = (),
         blockwise: Sequence[Callable[[Run, int], None]] = (),
     ) -> None:
@@ -93,6 +95,7 @@ class Shape:
         self.blockwise = blockwise
         self.size = size
         self.entries = entries or {}
+        self.depths = depths or {}
         self.texts = texts
         self.tells = tells
         self.words = ctypes.c_int64 * state.count(stacks)
@@ -107,9 +110,16 @@ class Memory:
     def __init__(self) -> None:
         self._kept: list[tuple[int, int]] = []
 
+    @property
+    def largest(self) -> int:
+        """The most bytes that are kept in one piece."""
+        return max((size for _, size in [*self._kept]), default=0)
+
     def take(self, most: int) -> tuple[int, int]:
-        """Address and size of kept memory of at most `most` bytes; zeros if there is none."""
-        for each in [*self._kept]:
+        """Address and size of the largest kept memory of at most `most` bytes; zeros if there is
+        none.
+        """
+        for each in sorted(self._kept, key=lambda each: -each[1]):
             if each[1] <= most:
                 with suppress(ValueError):  # another thread took it
                     self._kept.remove(each)
@@ -288,13 +298,14 @@ class Run:
         return made or 0
 
     def _extend(self, stack: int, entry: int) -> int:
-        """Add memory for more entries to a stack of addresses, if possible as many as it has.
-        Existing entries stay in place.
+        """Add memory for more entries to a stack of addresses, if possible as many as it will need,
+        or else as many as it has. Existing entries stay in place.
         """
         at = state.of_stack(stack, 0)
         base, end, top = self.words[at : at + 3]
         count = (end - base) // 8
-        for wanted in (max(count, _STACK // entry, 1), 1):
+        known = self._shape.depths.get(stack, 0) - count
+        for wanted in (*([known] if known > 0 else ()), max(count, _STACK // entry, 1), 1):
             with suppress(Left):
                 first, size = self._room(wanted * entry)
                 break
@@ -309,13 +320,25 @@ class Run:
         self.words[at : at + 3] = [made, made + 8 * (count + more), made + top - base]
         return 0
 
+    def _first(self, stack: int, entry: int) -> tuple[int, int]:
+        """Address and size of the first memory of a stack of numbers; zeros if there is none."""
+        memory, depth = self._shape.memory, self._shape.depths.get(stack)
+        wanted = memory.largest if depth is None else depth * entry
+        if wanted > self._left:
+            self._left = max(self._left, self.control.more())
+        if depth is None:
+            return memory.take(self._left)
+        return memory.room(wanted, self._left)
+
     def _grow(self, stack: int, amount: int) -> int:
-        """Add at least `amount` bytes to a stack, if possible as many as it has."""
+        """Add at least `amount` bytes to a stack, if possible as many as it will need, or else as
+        many as it has.
+        """
         at = state.of_stack(stack, 0)
         base, end, top = self.words[at : at + 3]
         size, used = end - base, top - base
         if not base:
-            base, size = self._shape.memory.take(self._left)
+            base, size = self._first(stack, amount)
             self._left -= size
             self.words[at : at + 3] = [base, base + size, base]
         if size >= used + amount:

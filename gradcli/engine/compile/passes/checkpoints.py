@@ -10,6 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
+from gradcli.engine.compile.passes.turns import WORD, bytes_kept, turns
 from gradcli.engine.compile.typed import (
     Block,
     Blockwise,
@@ -24,7 +25,6 @@ from gradcli.engine.compile.typed import (
     Tell,
     Value,
     bytes_of,
-    type_of,
 )
 from gradcli.engine.compile.walk import (
     Copier,
@@ -39,7 +39,6 @@ from gradcli.engine.ops.catalog import ops
 from gradcli.engine.run.language.operators import OPS
 from gradcli.record import Record
 
-_WORD = 8  # bytes
 _TURNS = 1 << 12  # turns from one checkpoint to the next where a turn keeps little
 _ROOM = 1 << 22  # bytes that these turns may keep, if they are not few
 _FEWEST = 16
@@ -58,7 +57,7 @@ def kept(program: Program) -> int:
     """Return the bytes that such loops of a program keep for their reverse, as far as the number of
     their turns is known.
     """
-    return sum((_turns(pair.loop) or 0) * _bytes(pair.loop) for pair in _Pairs(program).all())
+    return sum((turns(pair.loop) or 0) * bytes_kept(pair.loop) for pair in _Pairs(program).all())
 
 
 class _Pair(Record):
@@ -287,40 +286,10 @@ def _params(i: Instruction) -> Sequence[Value]:
     return i.params if isinstance(i, Loop) else ()
 
 
-def _bytes(loop: Loop) -> int:
-    """About the bytes that a turn keeps: loops inside count with one turn if theirs are unknown."""
-    found = 0
-    for i in loop.body.body:
-        for j in instructions((i,)) if not isinstance(i, Loop) else ():
-            if isinstance(j, Push):
-                found += sum(max(bytes_of(type_of(x)), _WORD) for x in j.values)
-        if isinstance(i, Loop):
-            found += (_turns(i) or 1) * _bytes(i)
-    return found
-
-
-def _turns(loop: Loop) -> int | None:
-    """The number of turns of a loop over a known range; None if it is not known."""
-    made = {i.target.number: i for i in loop.body.body if isinstance(i, Do)}
-    again = loop.body.results[0]
-    test = made.get(again.number) if isinstance(again, Value) else None
-    if test is None or test.op != ops.lt.name or type(test.args[1]) is not int:
-        return None
-    (following, stop) = test.args[:2]
-    for param, first, then in zip(loop.params, loop.initial, loop.body.results[1:], strict=True):
-        step = made.get(then.number) if isinstance(then, Value) else None
-        if step is None or then != following or type(first) is not int:
-            continue
-        if step.op == OPS["+", 2] and step.args[0] == param and type(step.args[1]) is int:
-            assert type(stop) is int
-            return max(-(-(stop - first) // max(step.args[1], 1)), 1)
-    return None
-
-
 def _stride(loop: Loop) -> int:
     """The turns from one checkpoint to the next."""
-    turns, turn = _turns(loop), max(_bytes(loop), 1)
-    if turns is None:
+    count, turn = turns(loop), max(bytes_kept(loop), 1)
+    if count is None:
         return max(min(_TURNS, _ROOM // turn), _FEWEST)
-    carried = sum(max(bytes_of(v.type), _WORD) for v in loop.params)
-    return max(math.isqrt(turns * carried // turn), 1)
+    carried = sum(max(bytes_of(v.type), WORD) for v in loop.params)
+    return max(math.isqrt(count * carried // turn), 1)

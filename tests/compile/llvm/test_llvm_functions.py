@@ -50,13 +50,48 @@ BODIES = [
     "log_ndtr(y) * 0.1 + ndtr(x) * y",
     "gelu(y) * 0.5 + x",
     "hardswish(y) * 0.1 + relu6(y) * 0.2 + x",
+    "sort(y, descending=True).values * 0.5 + x[argsort(y)] * y",
+    "cummax(y.reshape(3, 3), 1).values.reshape(-1) * 0.5 + x",
+    "logcumsumexp(y, 0) * 0.1 + logcumsumexp(y.reshape(3, 3), 1).reshape(-1) * x",
+    "cumprod(y, 0) * 0.5 + cumprod(x.reshape(3, 3), 1).reshape(-1) * y",
+    "y[argmax(y)] * 0.2 + y.reshape(3, 3)[argmin(y[:3])].sum() * x * 0.1 + 0.1 * y",
+    "y[[0, 2, 2, -1]].sum() * 0.1 + y.reshape(3, 3)[[0, 2, 0]].prod(0).sum() * x",
+    "cross_entropy(y.reshape(3, 3), torch.tensor([0, 2, 2])) * x + 0.1 * y",
+    "conv2d(y.reshape(1, 1, 3, 3), x.reshape(1, 1, 3, 3), padding=1).reshape(-1) * 0.3 + x",
+    "max_pool1d(y.reshape(1, 1, 9), 3).sum() * 0.1 + avg_pool1d(y.reshape(1, 3, 3), 2).sum() * x",
+    "y.masked_fill(y > 0.4, 0.1) * 0.9 + x",
+    "kron(y[:3], x[:3]) * 0.5 + x",
+    "(y[:8].reshape(2, 2, 2) @ x[:8].reshape(2, 2, 2).transpose(1, 2)).sum() * 0.1 + x",
     "(tril(y.reshape(-1, 1) * x) + triu(y.reshape(-1, 1) * x, 1)).sum(0) * 0.1 + x",
+]
+RARE = [
+    "sort(y).values * 0.5 + x",
+    "sort(y.reshape(3, 3), 0).values.reshape(-1) * 0.5 + sort(y.reshape(3, 3), 1).values[1].sum()",
+    "topk(y, 3).values.sum() * 0.1 + x - topk(y, 2, largest=False).values.sum() * 0.1 * y",
+    "cummax(y, 0).values * 0.5 + cummin(x, 0).values * y",
+    "y.reshape(3, 3).max(1).values.sum() * 0.1 + y.reshape(3, 3).min(0).values.sum() * x",
+    "gather(y, 0, torch.tensor([0, 2, 2, -1])).sum() * 0.1 + x",
+    "gather(y.reshape(3, 3), 1, torch.tensor([[0, 0], [2, 1]])).sum() * 0.1 + x",
+    "zeros(9).scatter_add(0, torch.tensor([0, 2, 2, 0]), y[:4] * 0.3) + x",
+    "y.reshape(3, 3)[[0, 2], [1, 1]].sum() * 0.1 + 0.5 * x",
+    "nll_loss(log_softmax(y.reshape(3, 3), 1), torch.tensor([1, 2, 2])) * x + 0.1 * y",
+    "embedding(torch.tensor([0, 1, 1]), y[:8].reshape(4, 2)).sum() * x * 0.1 + 0.1 * y",
+    "conv1d(y.reshape(1, 1, 9), x[:3].reshape(1, 1, 3), padding=1).reshape(-1) * 0.3 + x",
+    "conv1d(y.reshape(1, 3, 3), x[:6].reshape(1, 3, 2), stride=1).sum() * 0.3 + x",
+    "conv2d(y.reshape(1, 1, 3, 3), x[:4].reshape(1, 1, 2, 2), padding=1).mean() * y + x",
+    "max_pool2d(y.reshape(1, 1, 3, 3), 2, 1).sum() * 0.1 + x",
+    "tensordot(y.reshape(3, 3), x.reshape(3, 3), dims=1).reshape(-1) * 0.3 + x",
+    "bmm(y[:8].reshape(2, 2, 2).transpose(1, 2), x[:8].reshape(2, 2, 2)).sum() * 0.1 + x",
+    "diag(y)[0] * 0.5 + diag(x.reshape(3, 3)).sum() * y + trace(y.reshape(3, 3)) * x",
+    "y[:3].repeat(3) * 0.5 + x",
 ]
 
 
-@pytest.mark.parametrize("body", BODIES)
+@pytest.mark.parametrize(
+    "body", [*BODIES, *(pytest.param(body, marks=pytest.mark.long) for body in RARE)]
+)
 def test_code_does_without_python(body, modules):
-    text = f"param x: float[9]\ny = x\nfor i in range(20):\n    y = {body}\ny.sum()"
+    text = f"import torch\nparam x: float[9]\ny = x\nfor i in range(20):\n    y = {body}\ny.sum()"
     x = np.array([0.5, -0.0, 0.0, 0.25, 0.25, -0.7, -1.5, 0.25, 2.5])
     program = load(text)
     found = program.grad(x=x, options=ALWAYS)

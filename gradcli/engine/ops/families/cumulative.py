@@ -158,7 +158,7 @@ cumprod: Op = op(
 
 
 def _running(x: Data, dim: Any, name: str) -> tuple[Data, Data]:
-    x = np.asarray(x)
+    x = shaped(x)
     at = axis(dim, x.ndim)
     if not x.ndim:
         return np.array(x), np.zeros((), np.int64)

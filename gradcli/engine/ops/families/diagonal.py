@@ -6,6 +6,7 @@ from math import prod
 from typing import Any
 
 from gradcli.engine.ops.catalog import ops
+from gradcli.engine.ops.families.along import shaped
 from gradcli.engine.ops.op import REQUIRED, Op, bad, composite, linear, sample
 from gradcli.engine.values.data import Data, np, shape_of
 from gradcli.engine.values.limits import check_memory
@@ -45,7 +46,7 @@ def _diagonal(x: Data, offset: Any, dim1: Any, dim2: Any) -> Data:
     rows, columns = x.shape[first], x.shape[second]
     shift = min(max(whole(offset, "offset"), -rows), columns)  # none lies further off
     found = np.diagonal(x, shift, first, second)
-    found.flags.writeable = np.asarray(x).flags.writeable  # a view of x, as in PyTorch
+    found.flags.writeable = shaped(x).flags.writeable  # a view of x, as in PyTorch
     return found
 
 

@@ -150,7 +150,7 @@ min_: Op = _choice("min", "Smallest")
 
 def place_of(x: Data, dim: Any, keepdim: Any, name: str) -> Data:
     """The first place of the largest (`name` "max", "argmax") or smallest element."""
-    x = np.asarray(x)
+    x = shaped(x)
     check_some(x.shape, dim, name)
     function = np.argmax if name in ("argmax", "max") else np.argmin
     at = None if dim is None or not x.ndim else axis(dim, x.ndim)

@@ -6,6 +6,7 @@ from math import nan
 from typing import Any
 
 from gradcli.engine.ops.catalog import ops
+from gradcli.engine.ops.families.along import shaped
 from gradcli.engine.ops.families.places import (
     EVERY,
     by_arrays,
@@ -186,7 +187,7 @@ index_select: Op = composite(
 
 
 def _mask(mask: Data) -> Any:
-    mask = np.asarray(mask)
+    mask = shaped(mask)
     if mask.dtype.kind != "b":
         raise run_error("dtype-mismatch", f"a mask must be bool, got {mask.dtype.name}")
     return mask
@@ -200,7 +201,7 @@ def _masked_fill(x: Data, mask: Data, value: Data) -> Data:
             f"the value must be a number or a 0-d tensor, got the shape {list(value.shape)}",
         )
     broadcast(shape_of(x), mask.shape)
-    return np.where(mask, np.asarray(converted(value, dtype_of(x))), x)
+    return np.where(mask, shaped(converted(value, dtype_of(x))), x)
 
 
 masked_fill: Op = elementwise(

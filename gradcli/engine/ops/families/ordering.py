@@ -7,6 +7,7 @@ from typing import Any
 
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families import points
+from gradcli.engine.ops.families.along import shaped
 from gradcli.engine.ops.families.places import places_of
 from gradcli.engine.ops.op import REQUIRED, Op, bad, composite, known, op, sample
 from gradcli.engine.ops.promotion import integer, of_first
@@ -31,7 +32,7 @@ def order_of(x: Any, at: int, descending: Any) -> Any:
 
 
 def _ordered(x: Data, dim: Any, descending: Any) -> tuple[Any, Any]:
-    x = np.asarray(x)
+    x = shaped(x)
     at = axis(dim, x.ndim)
     if not x.ndim:
         return np.array(x), np.zeros((), np.int64)
@@ -124,7 +125,7 @@ def _top_shape(x: Shape, k: Any, dim: Any) -> list[Shape]:
 
 
 def _top(x: Data, k: Any, dim: Any, largest: Any) -> tuple[Any, Any]:
-    x = np.asarray(x)
+    x = shaped(x)
     _top_shape(x.shape, k, dim)
     values, places = _ordered(x, dim, largest)
     if not x.ndim:

@@ -545,7 +545,7 @@ clone: Op = op(
     doc="A copy of the input, which passes the gradient on.",
     source="identity",
     number=lambda x: x,
-    array=lambda x: np.array(x, order="K"),
+    array=lambda x: np.copy(x, order="K"),
     layout=as_first,
     shape=lambda x: x,
     batch=lambda x: x,

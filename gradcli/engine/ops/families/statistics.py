@@ -31,7 +31,7 @@ _ALONG: dict[str, Any] = {"dim": -1, "keepdim": False}
 
 
 def _picked(x: Data, places: Any, dim: Any, keepdim: Any) -> tuple[Data, Data]:
-    x = np.asarray(x)
+    x = shaped(x)
     values = np.take_along_axis(x, places, axis(dim, x.ndim)) if x.ndim else np.array(x)
     shape = reduced(x.shape, dim, bool(keepdim))
     return reshaped(values, shape), reshaped(places, shape)
@@ -49,7 +49,7 @@ def picked_op(
     """
 
     def array(x: Data, dim: Any = -1, keepdim: Any = False, **rest: Any) -> Any:
-        x = np.asarray(x)
+        x = shaped(x)
         at = axis(dim, x.ndim)
         check_some(x.shape, dim, name.removesuffix("_along"))
         found = places(x, at, **rest) if x.ndim else np.zeros((), np.int64)

@@ -145,7 +145,7 @@ kept: Op = linear(
 
 
 def _undiagonal(g: Data, offset: int, dim1: int, dim2: int, size: Shape) -> Data:
-    out = np.zeros(size, dtype_of(g))
+    out = np.zeros_like(shaped(g), order="C", shape=size)
     view = np.diagonal(out, offset, dim1, dim2)
     view.flags.writeable = True
     view[...] = g

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gradcli.engine.ops.op import REQUIRED, Op, linear, sample
-from gradcli.engine.values.data import Data, dtype_of, np
+from gradcli.engine.values.data import Data, np
 from gradcli.engine.values.sizes import Shape
 
 _MOVES: dict[str, Any] = {"size": REQUIRED, "stride": REQUIRED, "dilation": REQUIRED}
@@ -31,19 +31,19 @@ def _windows(x: Data, size: Shape, stride: Shape, dilation: Shape) -> Data:
     places = tuple(slice(None, None, s) for s in stride)
     within = tuple(slice(None, None, d) for d in dilation)
     shown: tuple[Any, ...] = (Ellipsis, *places, *within)
-    return np.array(seen[shown])
+    return np.copy(seen[shown])
 
 
 def _folded(g: Data, size: Shape, stride: Shape, dilation: Shape, full: Shape) -> Data:
     rank = len(size)
-    out = np.zeros((*g.shape[: -2 * rank], *full), dtype_of(g))
+    out = np.zeros_like(g, order="C", shape=(*g.shape[: -2 * rank], *full))
     many = g.shape[-2 * rank : -rank]
     for offset in np.ndindex(*size):
         where: Any = tuple(
             slice(i * d, i * d + s * (n - 1) + 1, s)
             for i, d, s, n in zip(offset, dilation, stride, many, strict=True)
         )
-        out[(Ellipsis, *where)] += g[(Ellipsis, *offset)]
+        out[(Ellipsis, *where)] = out[(Ellipsis, *where)] + g[(Ellipsis, *offset)]
     return out
 
 

@@ -8,22 +8,28 @@ a loop carries is double-buffered.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
+from gradcli.engine.compile.llvm.arrays.by_op import (
+    AT_ONE_PLACE,
+    BY_OP,
+    SAME,
+    check_layout,
+    laid_out,
+)
 from gradcli.engine.compile.llvm.arrays.callbacks import callback
 from gradcli.engine.compile.llvm.arrays.elements import Elements
-from gradcli.engine.compile.llvm.arrays.functions import TYPES_MADE
 from gradcli.engine.compile.llvm.arrays.held import Held
 from gradcli.engine.compile.llvm.arrays.plan import units
 from gradcli.engine.compile.llvm.arrays.step_body import StepBody
 from gradcli.engine.compile.llvm.arrays.steps import Call, Copy, Node
-from gradcli.engine.compile.llvm.arrays.symbolic import Steps, Symbolic
+from gradcli.engine.compile.llvm.arrays.symbolic import Symbolic
 from gradcli.engine.compile.llvm.emit import state
 from gradcli.engine.compile.llvm.emit.body import read_word, slot, write_word
 from gradcli.engine.compile.llvm.emit.definitions import Call as NumberCall
 from gradcli.engine.compile.llvm.emit.primitives import Primitives
-from gradcli.engine.compile.llvm.emit.writer import Number, constant
+from gradcli.engine.compile.llvm.emit.writer import Number
 from gradcli.engine.compile.scalar.errors import Untranslatable
 from gradcli.engine.compile.typed import (
     DTYPES,
@@ -37,6 +43,7 @@ from gradcli.engine.compile.typed import (
     Loop,
     Operand,
     Placed,
+    PlacedSeveral,
     Pop,
     Program,
     Push,
@@ -50,7 +57,6 @@ from gradcli.engine.compile.typed import (
 )
 from gradcli.engine.compile.walk import instructions, operands_of, read
 from gradcli.engine.ops.catalog import ops
-from gradcli.engine.values import memory
 from gradcli.engine.values.data import Quiet, np
 
 _KINDS = {dtype: type_ for type_, dtype in DTYPES.items()}
@@ -89,6 +95,7 @@ class ArrayBody(StepBody):
         self._pushed: set[int] = set()
         self._popped: set[int] = set()
         self._doubtful_places: set[tuple[int, int]] = set()
+        self._turned: dict[tuple[int, int], Sequence[int]] = {}
         self._filled: dict[tuple[str, str], Any] = {}
 
     # --- the whole ---------------------------------------------------------------------
@@ -161,7 +168,7 @@ class ArrayBody(StepBody):
             self._named(i)
         elif isinstance(i, Blockwise):
             self._by_blocks(i)
-        elif isinstance(i, DoSeveral) and ops[i.op].memory.view:
+        elif isinstance(i, DoSeveral):
             self._several(i)
         elif isinstance(i, Tell) and any(is_array(type_of(x)) for x in i.args):
             raise Untranslatable("an array is printed")
@@ -189,10 +196,18 @@ class ArrayBody(StepBody):
                 self.define(target, self.operand(x))
 
     def _several(self, i: DoSeveral) -> None:
-        """Record the parts of an array, which are views of it."""
-        parts = self._value(i, [self._held_or_stored(x) for x in i.args])
-        for target, part in zip(i.targets, parts, strict=True):
-            self._define_part(target, part)
+        """Define the several results of an op: parts of an array, or arrays of their own."""
+        if ops[i.op].memory.view:
+            parts = self._value(i, [self._held_or_stored(x) for x in i.args])
+            for target, part in zip(i.targets, parts, strict=True):
+                self._define_part(target, part)
+            return
+        args = [self._argument(x) for x in i.args]
+        for k, (target, x) in enumerate(zip(i.targets, self._value(i, args), strict=True)):
+            symbol = self._known(i, target, self._steps.symbol(x))
+            if isinstance(i, PlacedSeveral) and symbol.ndim:
+                symbol = laid_out(ops[i.op], symbol, args, k)
+            self._symbols[target.number] = symbol
 
     def _by_blocks(self, i: Blockwise) -> None:
         """Let Python have the blocks done; their sums are on a stack then."""
@@ -292,7 +307,11 @@ class ArrayBody(StepBody):
                 write_word(w, self.operand(x), at)
                 continue
             symbol = self._symbol(x)
-            if not symbol.is_in_order:
+            axes = symbol.axes_in_memory
+            if axes is not None and self._sites[i.stack] == 1:
+                self._turned[i.stack, k] = axes
+                symbol = symbol.transpose(axes)
+            elif not symbol.is_in_order:
                 if symbol.ndim > 1 or i.stack in self._popped:
                     raise Untranslatable("a variable with several possible layouts")
                 self._doubtful_places.add((i.stack, k))
@@ -318,7 +337,13 @@ class ArrayBody(StepBody):
             if not _is_whole(target.type):
                 self._read(target, at)
                 continue
-            self.define(target, Number(at, target.type))
+            axes = self._turned.get((i.stack, k))
+            if axes is None:
+                self.define(target, Number(at, target.type))
+            else:
+                dtype, shape = dtype_and_shape(target.type)
+                laid = self._steps.whole(Node(_KINDS[dtype], [shape[a] for a in axes], at))
+                self._symbols[target.number] = laid.transpose(np.argsort(axes))
             self._symbols[target.number].source.lasts = False  # type: ignore[union-attr]
 
     def _read(self, target: Value, address: str) -> None:
@@ -447,12 +472,16 @@ class ArrayBody(StepBody):
     def _done(self, i: Do, args: Sequence[Any]) -> Symbolic:
         """The result of the op's NumPy function on symbols, which collects its steps."""
         op = ops[i.op]
-        symbol = self._steps.symbol(self._value(i, args))
-        dtype, shape = dtype_and_shape(i.target.type)
+        symbol = self._known(i, i.target, self._steps.symbol(self._value(i, args)))
+        if isinstance(i, Placed) and symbol.ndim and not op.memory.view:
+            check_layout(op, symbol, args)
+        return symbol
+
+    def _known(self, i: Do | DoSeveral, target: Value, symbol: Symbolic) -> Symbolic:
+        """The symbol of a result, which has the type that is known of it."""
+        dtype, shape = dtype_and_shape(target.type)
         if symbol.shape != shape or symbol.type != _KINDS.get(dtype):
             raise Untranslatable(f"`{i.op}` gives another type than is known")
-        if isinstance(i, Placed) and shape and not op.memory.view:
-            _check_layout(op, symbol, args)
         return symbol
 
     def _called(self, i: Do, args: Sequence[Any]) -> Symbolic:
@@ -485,12 +514,19 @@ class ArrayBody(StepBody):
 
     def _of_symbols(self, i: Do | DoSeveral, args: Sequence[Any]) -> Any:
         op, params = ops[i.op], dict[str, Any](i.params)
-        if op in _SAME or (op is ops.along_directions and ops[params["of"]] in _SAME):
+        if op in SAME or (op is ops.along_directions and ops[params["of"]] in SAME):
             return args[0]
         if op is ops.held:
             return params["of"].data
-        if op in _AT_PLACES:
-            return _AT_PLACES[op](self._steps, *args, **params)
+        if op is ops.owned:
+            check_layout(ops[params["by"]], args[0], args, params["index"])
+            return args[0]
+        at = i.args[-1] if op in AT_ONE_PLACE else None
+        if at is not None and isinstance(self._steps.symbol(args[-1]).source, Node):
+            self._flush()
+            args = [*args[:-1], self._steps.number(self.operand(at))]
+        if op in BY_OP:
+            return BY_OP[op](self._steps, *args, **params)
         if op is ops.assembled:
             return self._assembled(args, params["size"])
         if op is ops.stack and not any(getattr(x, "ndim", 0) for x in args):
@@ -567,34 +603,6 @@ class ArrayBody(StepBody):
             self._done_with(i)
 
 
-def _put_in_zeros(steps: Steps, value: Any, at: Any, size: Sequence[int]) -> Symbolic:
-    symbol = steps.symbol(value)
-    zero = constant(TYPES_MADE[symbol.type](0.0))
-    assert zero is not None
-    number = steps.number(zero)
-    zeros = number.shown(np.broadcast_to(number.ghost, size))
-    return steps.put(zeros, steps.symbol(at), symbol)
-
-
-def _put_rows_in_zeros(steps: Steps, g: Any, at: Any, size: Sequence[int]) -> Symbolic:
-    zeros = steps.symbol(np.zeros(()))
-    spread = zeros.shown(np.broadcast_to(zeros.ghost, size))
-    return steps.add_rows(spread, steps.symbol(at), steps.symbol(g))
-
-
-_SAME = (ops.copied, ops.detached, ops.unboxed)
-"""The ops whose result has the elements of their argument, which nothing changes in place."""
-
-_AT_PLACES: dict[Any, Callable[..., Symbolic]] = {
-    ops.row: lambda steps, x, at: steps.pick(x, steps.symbol(at)),
-    ops.unrow: _put_in_zeros,
-    ops.rows: lambda steps, x, at: steps.pick_rows(x, steps.symbol(at)),
-    ops.unrows: _put_rows_in_zeros,
-    ops.with_row: lambda steps, x, value, at: steps.put(x, steps.symbol(at), steps.symbol(value)),
-}
-"""What the ops at a place that is known only when the code runs do to symbols."""
-
-
 def _is_on_arrays(i: Do) -> bool:
     types = map(type_of, (i.target, *i.args))
     return ops[i.op].value.number is None or any(map(is_array, types))
@@ -612,19 +620,3 @@ def _entry(types: Sequence[str]) -> tuple[list[int], int]:
         offsets.append(at)
         at += -(-max(bytes_of(type_), 8) // _LINE) * _LINE
     return offsets, at
-
-
-def _check_layout(op: Any, symbol: Symbolic, args: Sequence[Any]) -> None:
-    """Refuse an op whose result the interpreter may lay out otherwise than contiguously."""
-    (layout,) = op.memory.layouts
-    arrays = [x for x in args if isinstance(x, Symbolic) and x.ndim > 1]
-    if layout is memory.in_order or symbol.ndim < 2:
-        return
-    if not symbol.is_in_order:
-        raise Untranslatable("a result that is not contiguous")
-    follows = layout in (memory.as_arguments, memory.as_first)
-    if layout is memory.as_made or (follows and all(x.is_in_order for x in arrays)):
-        return
-    ghosts = [x.ghost if isinstance(x, Symbolic) else x for x in args]
-    if not layout(np.empty(symbol.shape, symbol.dtype), ghosts).flags.c_contiguous:
-        raise Untranslatable("a result that is not contiguous")

@@ -105,11 +105,21 @@ def _joined(steps: Steps, parts: Sequence[Any], axis: int = 0, dtype: Any = None
     symbols = [steps.symbol(x) for x in parts]
     if dtype is not None:
         symbols = [x.astype(dtype) for x in symbols]
-    if any(not x.is_like_by_rows for x in symbols if x.ndim > 1) or not symbols[0].ndim:
+    if not symbols[0].ndim or not (_are_by_rows(symbols) or _join_by_rows(symbols, axis)):
         raise Untranslatable("parts that are not contiguous")
     if len({x.type for x in symbols}) > 1:
         raise Untranslatable("parts of several types")
     return _put_together(steps, symbols, axis)
+
+
+def _are_by_rows(symbols: Sequence[Symbolic]) -> bool:
+    return all(x.is_like_by_rows for x in symbols if x.ndim > 1)
+
+
+def _join_by_rows(symbols: Sequence[Symbolic], axis: int) -> bool:
+    """True if NumPy's result is contiguous, though a part is not."""
+    are_known = all(x.is_certain for x in symbols)
+    return are_known and np.concatenate([x.ghost for x in symbols], axis).flags.c_contiguous
 
 
 def _put_together(steps: Steps, symbols: Sequence[Symbolic], axis: int) -> Symbolic:
@@ -153,6 +163,29 @@ def _triangle(is_upper: bool) -> Callable[..., Symbolic]:
     return part
 
 
+def _copied(steps: Steps, x: Any, order: str = "K") -> Symbolic:
+    return steps.symbol(x).copy(order)
+
+
+def _ordered(steps: Steps, x: Symbolic, axis: int = -1, kind: str = "") -> Symbolic:
+    if kind != "stable":
+        raise Untranslatable("an order of equal elements that is not known")
+    return steps.order(x, axis)
+
+
+def _located(function: Any) -> Callable[..., Symbolic]:
+    def locate(
+        steps: Steps, x: Symbolic, axis: int | None = None, keepdims: bool = False
+    ) -> Symbolic:
+        return steps.locate(function, x, axis, keepdims)
+
+    return locate
+
+
+def _taken_along(steps: Steps, x: Any, places: Any, axis: int = -1) -> Symbolic:
+    return steps.pick_along(steps.symbol(x), steps.symbol(places), axis)
+
+
 _CLIP = (getattr(np, "_core", None) or np.core).umath.clip
 """The function that `np.clip` calls; it has no public name."""
 
@@ -174,7 +207,11 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.all: _folded(np.logical_and),
     np.concatenate: _joined,
     np.stack: _stacked,
-    np.copy: lambda _, x, order="K": x.copy(order),
+    np.copy: _copied,
+    np.argsort: _ordered,
+    np.argmax: _located(np.argmax),
+    np.argmin: _located(np.argmin),
+    np.take_along_axis: _taken_along,
     np.shape: lambda _, x: x.shape,
     np.ndim: lambda _, x: x.ndim,
     np.size: lambda _, x: x.size,
@@ -183,7 +220,7 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
         function: _viewed(function)
         for function in (
             *(np.transpose, np.swapaxes, np.moveaxis, np.broadcast_to, np.expand_dims),
-            *(np.squeeze, np.diagonal, np.flip),
+            *(np.squeeze, np.diagonal, np.flip, np.lib.stride_tricks.sliding_window_view),
         )
     },
 }

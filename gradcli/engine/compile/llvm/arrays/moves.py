@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import prod
 
 import numpy as np
 
+from gradcli.engine.compile.llvm.arrays.nests import behind, loop, merged, moved, nest
 from gradcli.engine.compile.llvm.arrays.steps import (
     AddRows,
     Copy,
@@ -46,9 +47,9 @@ def copy(step: Copy) -> str:
     number = "%x"
     if of_number and type_ == "bool":
         number = w.put("zext i1 %x to i8")
-    sizes, (out, taken) = _merged(shape, strides)
-    starts = [_at(w, "%o", str(step.to.offset))]
-    starts.append(_at(w, "%x", str(source.offset)) if source else "")
+    sizes, (out, taken) = merged(shape, strides)
+    starts = [behind(w, "%o", str(step.to.offset))]
+    starts.append(behind(w, "%x", str(source.offset)) if source else "")
 
     def inner(at: Sequence[str]) -> None:
         size = SIZES[type_]
@@ -64,12 +65,12 @@ def copy(step: Copy) -> str:
         def each(i: str) -> None:
             x = fixed
             if not x:
-                x = w.put(f"load {t}, ptr {_moved(w, at[1], i, taken[-1])}, align {size}")
-            w.do(f"store {t} {x}, ptr {_moved(w, at[0], i, out[-1])}, align {size}")
+                x = w.put(f"load {t}, ptr {moved(w, at[1], i, taken[-1])}, align {size}")
+            w.do(f"store {t} {x}, ptr {moved(w, at[0], i, out[-1])}, align {size}")
 
-        _loop(w, sizes[-1], each, width)
+        loop(w, sizes[-1], each, width)
 
-    _nest(w, sizes, [out, taken], starts, inner)
+    nest(w, sizes, [out, taken], starts, inner)
     w.do("ret void")
     return "\n".join(["entry:", *w.lines, "}"])
 
@@ -83,7 +84,7 @@ def fold(step: Fold) -> str:
         if k not in step.axes:
             steps_out[k] = at
             at *= step.operand.shape[k]
-    sizes, (out, taken) = _merged(step.operand.shape, [steps_out, step.operand.strides])
+    sizes, (out, taken) = merged(step.operand.shape, [steps_out, step.operand.strides])
     said = _ARITHMETIC.get(step.function) if out[-1] else None
     if said is None:
         w.do(f"%count = alloca i64\n  store i64 {sizes[-1]}, ptr %count")
@@ -91,10 +92,10 @@ def fold(step: Fold) -> str:
         w.array("%steps", "i64", (out[-1], taken[-1], out[-1]))
     if step.first is not None:
         first = step.first.text if type_ != "bool" else str(int(step.first.text == "true"))
-        _loop(
+        loop(
             w,
             step.target.count,
-            lambda i: w.do(f"store {held} {first}, ptr {_moved(w, '%o', i, size)}, align {size}"),
+            lambda i: w.do(f"store {held} {first}, ptr {moved(w, '%o', i, size)}, align {size}"),
         )
 
     def inner(at: Sequence[str]) -> None:
@@ -106,45 +107,57 @@ def fold(step: Fold) -> str:
         t = vector_type(held, width)
 
         def each(i: str) -> None:
-            to = _moved(w, at[0], i, out[-1])
+            to = moved(w, at[0], i, out[-1])
             x = w.put(f"load {t}, ptr {to}, align {size}")
-            y = w.put(f"load {t}, ptr {_moved(w, at[1], i, taken[-1])}, align {size}")
+            y = w.put(f"load {t}, ptr {moved(w, at[1], i, taken[-1])}, align {size}")
             w.do(f"store {t} {w.put(f'{said} {t} {x}, {y}')}, ptr {to}, align {size}")
 
-        _loop(w, sizes[-1], each, width)
+        loop(w, sizes[-1], each, width)
 
-    _nest(w, sizes, [out, taken], ["%o", _at(w, "%x", str(step.operand.offset))], inner)
+    nest(w, sizes, [out, taken], ["%o", behind(w, "%x", str(step.operand.offset))], inner)
     w.do("ret void")
     return "\n".join(["entry:", *w.lines, "}"])
 
 
 def scan(step: Scan) -> str:
-    """The body of a function that stores the running sums or products of `%x` at `%o`."""
-    w, shape = Writer(""), step.operand.shape
-    said, size = _ARITHMETIC[step.function], SIZES["float"]
+    """The body of a function that stores the running sums, products or extremes of `%x` at `%o`."""
+    w, shape, type_ = Writer(""), step.operand.shape, step.target.type
+    said, size, held = _ARITHMETIC.get(step.function), SIZES[type_], IN_MEMORY[type_]
     count, inner = shape[step.axis], prod(shape[step.axis + 1 :])
-    source = _at(w, "%x", str(step.operand.offset))
+    source = behind(w, "%x", str(step.operand.offset))
+    if said is None:
+        w.array("%count", "i64", [count - 1])
+        w.array("%steps", "i64", [inner * size] * 3)
+        w.do("%at = alloca [3 x ptr]")
 
     def along(outer: str) -> None:
         start = w.put(f"mul i64 {outer}, {count * inner * size}")
         out, x = (w.put(f"getelementptr i8, ptr {p}, i64 {start}") for p in ("%o", source))
 
         def first(k: str) -> None:
-            found = w.put(f"load double, ptr {_moved(w, x, k, size)}")
-            w.do(f"store double {found}, ptr {_moved(w, out, k, size)}")
+            found = w.put(f"load {held}, ptr {moved(w, x, k, size)}")
+            w.do(f"store {held} {found}, ptr {moved(w, out, k, size)}")
+
+        def line(k: str) -> None:
+            before, on = moved(w, out, k, size), str(inner * size)
+            more = behind(w, moved(w, x, k, size), on)
+            w.fill("%at", "ptr", (before, more, behind(w, before, on)))
+            call_loop(w, inner_loop(step.function, (type_,) * 3), "%count", "%steps")
 
         def following(k: str) -> None:
-            so_far = w.put(f"load double, ptr {_moved(w, out, k, size)}")
+            so_far = w.put(f"load double, ptr {moved(w, out, k, size)}")
             at = w.put(f"add i64 {k}, {inner}")
-            found = w.put(f"load double, ptr {_moved(w, x, at, size)}")
+            found = w.put(f"load double, ptr {moved(w, x, at, size)}")
             made = w.put(f"{said} double {so_far}, {found}")
-            w.do(f"store double {made}, ptr {_moved(w, out, at, size)}")
+            w.do(f"store double {made}, ptr {moved(w, out, at, size)}")
 
-        _loop(w, inner, first)
-        if count > 1:
-            _loop(w, (count - 1) * inner, following)
+        loop(w, inner, first)
+        if said is None and count > 1:
+            loop(w, inner, line)
+        elif count > 1:
+            loop(w, (count - 1) * inner, following)
 
-    _loop(w, prod(shape[: step.axis]), along)
+    loop(w, prod(shape[: step.axis]), along)
     w.do("ret void")
     return "\n".join(["entry:", *w.lines, "}"])
 
@@ -158,29 +171,29 @@ def rows(step: PickRows | AddRows) -> str:
     is_read = isinstance(step, PickRows)
     size = SIZES[step.target.type]
     held = IN_MEMORY[step.target.type]
-    count, whole = step.at.count, step.source.shape if is_read else step.target.shape
+    count, whole = step.at.count, step.shape if isinstance(step, AddRows) else step.source.shape
     inner = prod(whole[1:])
-    source, places = _at(w, "%x", str(step.source.offset)), _at(w, "%y", str(step.at.offset))
+    source, places = behind(w, "%x", str(step.source.offset)), behind(w, "%y", str(step.at.offset))
 
     def each(k: str) -> None:
-        at = w.put(f"load i64, ptr {_moved(w, places, k, 8)}")
+        at = w.put(f"load i64, ptr {moved(w, places, k, 8)}")
         from_end = w.put(f"add i64 {at}, {whole[0]}")
         place = w.put(f"select i1 {w.put(f'icmp slt i64 {at}, 0')}, i64 {from_end}, i64 {at}")
         w.rare(w.put(f"icmp uge i64 {place}, {whole[0]}"), "out")
-        there = _moved(w, source if is_read else "%o", place, inner * size)
-        here = _moved(w, "%o" if is_read else source, k, inner * size)
+        there = moved(w, source if is_read else "%o", place, inner * size)
+        here = moved(w, "%o" if is_read else source, k, inner * size)
 
         def element(i: str) -> None:
-            from_, to = (_moved(w, base, i, size) for base in (there, here))
+            from_, to = (moved(w, base, i, size) for base in (there, here))
             if is_read:
                 w.do(f"store {held} {w.put(f'load {held}, ptr {from_}')}, ptr {to}")
                 return
             before, more = w.put(f"load double, ptr {from_}"), w.put(f"load double, ptr {to}")
             w.do(f"store double {w.put(f'fadd double {before}, {more}')}, ptr {from_}")
 
-        _loop(w, inner, element)
+        loop(w, inner, element)
 
-    _loop(w, count, each)
+    loop(w, count, each)
     w.do("ret i1 false")
     w.start("out")
     w.do("ret i1 true")
@@ -199,7 +212,7 @@ def product(step: Product) -> str:
     heads = [Part(x.node, 0, x.shape[:-2], x.strides[: len(x.shape[:-2])]) for x in (a, b)]
     shape = np.broadcast_shapes(*(x.shape for x in heads))
     stacked = [8 * rows * columns * prod(shape[k + 1 :]) for k in range(len(shape))]
-    sizes, strides = _merged(shape, [*(_strides(x, shape) for x in heads), stacked])
+    sizes, strides = merged(shape, [*(_strides(x, shape) for x in heads), stacked])
     w.array("%sizes", "i64", (sizes[-1], rows, a.shape[-1], columns))
     w.array("%steps", "i64", (*(s[-1] for s in strides), *of_a, *of_b, *of_out))
     w.do("%at = alloca [3 x ptr]")
@@ -208,8 +221,8 @@ def product(step: Product) -> str:
         w.fill("%at", "ptr", at)
         call_loop(w, inner_loop(np.matmul, ("float",) * 3), "%sizes", "%steps")
 
-    bases = [_at(w, "%x", str(a.offset)), _at(w, "%y", str(b.offset)), "%o"]
-    _nest(w, sizes, strides, bases, inner)
+    bases = [behind(w, "%x", str(a.offset)), behind(w, "%y", str(b.offset)), "%o"]
+    nest(w, sizes, strides, bases, inner)
     w.do("ret void")
     return "\n".join(["entry:", *w.lines, "}"])
 
@@ -219,66 +232,3 @@ def _strides(x: Part, shape: Sequence[int]) -> tuple[int, ...]:
     lead = (0,) * (len(shape) - len(x.shape))
     own = (0 if n == 1 else s for n, s in zip(x.shape, x.strides, strict=True))
     return (*lead, *own)
-
-
-def _merged(
-    shape: Sequence[int], strides: Sequence[Sequence[int]]
-) -> tuple[list[int], list[list[int]]]:
-    """Sizes and strides with neighbouring dimensions merged where every array allows it."""
-    sizes: list[int] = []
-    found: list[list[int]] = [[] for _ in strides]
-    for k, n in enumerate(shape):
-        if n == 1:
-            continue
-        if sizes and all(f[-1] == s[k] * n for f, s in zip(found, strides, strict=True)):
-            sizes[-1] *= n
-            for f, s in zip(found, strides, strict=True):
-                f[-1] = s[k]
-            continue
-        sizes.append(n)
-        for f, s in zip(found, strides, strict=True):
-            f.append(s[k])
-    return (sizes, found) if sizes else ([1], [[0] for _ in strides])
-
-
-def _at(w: Writer, base: str, offset: str) -> str:
-    return base if offset == "0" else w.put(f"getelementptr i8, ptr {base}, i64 {offset}")
-
-
-def _moved(w: Writer, base: str, i: str, step: int) -> str:
-    return _at(w, base, w.put(f"mul i64 {i}, {step}") if step else "0")
-
-
-def _nest(
-    w: Writer,
-    sizes: Sequence[int],
-    strides: Sequence[Sequence[int]],
-    bases: Sequence[str],
-    inner: Callable[[Sequence[str]], None],
-) -> None:
-    """Emit loops over all but the last dimension, the first outermost."""
-    if len(sizes) == 1:
-        inner(bases)
-        return
-
-    def each(i: str) -> None:
-        at = [base and _moved(w, base, i, s[0]) for base, s in zip(bases, strides, strict=True)]
-        _nest(w, sizes[1:], [s[1:] for s in strides], at, inner)
-
-    _loop(w, sizes[0], each)
-
-
-def _loop(w: Writer, count: int, each: Callable[[str], None], width: int = 1) -> None:
-    if count == width:
-        each("0")
-        return
-    head, on, before = w.label(), w.label(), w.block
-    w.go(head)
-    w.start(head)
-    i, following = w.name(), w.name()
-    hole = len(w.lines)
-    each(i)
-    w.do(f"{following} = add i64 {i}, {width}")
-    w.lines.insert(hole, f"  {i} = phi i64 [ 0, %{before} ], [ {following}, %{w.block} ]")
-    w.branch(w.put(f"icmp ult i64 {following}, {count}"), head, on)
-    w.start(on)

@@ -9,18 +9,23 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 
 from gradcli.engine.compile.llvm.arrays.steps import (
+    AddAlong,
     AddRows,
     Call,
     Copy,
     Fold,
     Kernel,
+    Locate,
     Map,
     Node,
+    Order,
     Part,
     Pick,
+    PickAlong,
     PickRows,
     Product,
     Put,
+    Recur,
     Scan,
     Step,
 )
@@ -54,13 +59,13 @@ def parts(step: Step) -> Iterator[Part]:
     match step:
         case Map() | Call():
             found: Sequence[object] = step.operands
-        case Fold() | Scan() | Kernel():
+        case Fold() | Scan() | Kernel() | Order() | Locate():
             found = (step.operand,)
-        case Product():
+        case Product() | Recur():
             found = (step.a, step.b)
         case Copy() | Pick() | Put():
             found = (step.source,)
-        case PickRows() | AddRows():
+        case PickRows() | AddRows() | PickAlong() | AddAlong():
             found = (step.source, step.at)
     yield from (x for x in found if isinstance(x, Part))
 

@@ -5,22 +5,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gradcli.engine.compile.llvm.arrays import moves as array_moves
+from gradcli.engine.compile.llvm.arrays import places as array_places
 from gradcli.engine.compile.llvm.arrays.functions import FUNCTIONS
 from gradcli.engine.compile.llvm.arrays.maps import Maps
 from gradcli.engine.compile.llvm.arrays.plan import Memory, Unit
 from gradcli.engine.compile.llvm.arrays.steps import (
+    AddAlong,
     AddRows,
+    AtPlaces,
     Call,
     Copy,
     Fold,
     Kernel,
+    Locate,
     Map,
     Node,
+    Order,
     Part,
     Pick,
+    PickAlong,
     PickRows,
     Product,
     Put,
+    Recur,
     Scan,
     Step,
 )
@@ -95,7 +102,7 @@ class StepBody(Body):
         if isinstance(first, Pick | Put):
             self._at_place(first)
             return
-        if isinstance(first, PickRows | AddRows):
+        if isinstance(first, PickRows | AddRows | PickAlong | AddAlong):
             self._at_places(first)
             return
         if isinstance(first, Kernel):
@@ -103,7 +110,7 @@ class StepBody(Body):
             return
         self._moved(first)
 
-    def _moved(self, first: Copy | Fold | Scan | Product) -> None:
+    def _moved(self, first: Copy | Fold | Scan | Product | Order | Locate | Recur) -> None:
         """Emit a step: one number is stored, a function is called for all else."""
         if isinstance(first, Copy) and isinstance(first.source, Number) and first.to.count == 1:
             self.w.write_element(first.source, self._address(first.to))
@@ -144,12 +151,15 @@ class StepBody(Body):
         else:
             self._moved(Copy(step.target, self._steps.whole(step.target).part(), part))
 
-    def _at_places(self, step: PickRows | AddRows) -> None:
+    def _at_places(self, step: AtPlaces) -> None:
         """Emit a step at places known only when the code runs, and a bail-out if one is out
         of range.
         """
         self.work += max(step.source.count, step.target.count)
-        text = array_moves.rows(step)
+        if isinstance(step, PickRows | AddRows):
+            text = array_moves.rows(step)
+        else:
+            text = array_places.along(step)
         name = self._function("i1", "ptr %o, ptr %x, ptr %y", text)
         said = ", ".join(f"ptr {node.at}" for node in (step.target, step.source.node, step.at.node))
         self.w.rare(self.w.put(f"call i1 {name}({said})"), self.leave(state.NUMBER))
@@ -178,6 +188,14 @@ class StepBody(Body):
             case Product():
                 self.work += step.a.shape[-1] * step.target.count
                 return array_moves.product(step), [step.a, step.b]
+            case Order():
+                self.work += step.operand.shape[step.axis] * step.target.count
+                return array_places.order(step), [step.operand]
+            case Locate():
+                self.work += step.operand.count
+                return array_places.locate(step), [step.operand]
+            case Recur():
+                return array_places.recur(step), [step.a, step.b]
         raise AssertionError(step)
 
     def _maps(self, steps: Sequence[Map], unit: Unit) -> None:

@@ -170,13 +170,68 @@ class PickRows(Record):
 
 class AddRows(Record):
     """target[at] += source, one place behind the other, at places that are known only when the code
-    runs.
+    runs. `shape` is the one in which the target is seen.
     """
 
-    __slots__ = ("target", "source", "at")
+    __slots__ = ("target", "source", "at", "shape")
     target: Node
     source: Part
     at: Part
+    shape: tuple[int, ...]
+
+
+class PickAlong(Record):
+    """target = the elements of a contiguous array at places in one dimension; see
+    `np.take_along_axis`.
+    """
+
+    __slots__ = ("target", "source", "at", "axis")
+    target: Node
+    source: Part
+    at: Part
+    axis: int
+
+
+class AddAlong(Record):
+    """Add a contiguous array, element by element in order, to those elements of `target`."""
+
+    __slots__ = ("target", "source", "at", "axis")
+    target: Node
+    source: Part
+    at: Part
+    axis: int
+
+
+class Order(Record):
+    """target = the places of the elements of a contiguous array in their order along a dimension:
+    equal ones keep theirs, nan comes last.
+    """
+
+    __slots__ = ("target", "operand", "axis")
+    target: Node
+    operand: Part
+    axis: int
+
+
+class Locate(Record):
+    """target = the first places of the extreme elements of a contiguous array along a dimension, by
+    `np.argmax` or `np.argmin`.
+    """
+
+    __slots__ = ("target", "function", "operand", "axis")
+    target: Node
+    function: Any
+    operand: Part
+    axis: int
+
+
+class Recur(Record):
+    """target = s with s[0] = b[0] and s[i] = b[i] + a[i] s[i - 1] along the last dimension."""
+
+    __slots__ = ("target", "a", "b")
+    target: Node
+    a: Part
+    b: Part
 
 
 class Call(Record):
@@ -188,6 +243,21 @@ class Call(Record):
     operands: tuple[Operand, ...]
 
 
+AtPlaces: TypeAlias = PickRows | AddRows | PickAlong | AddAlong
+"""The steps at several places, each of which may be out of range."""
+
 Step: TypeAlias = (
-    Map | Fold | Scan | Kernel | Product | Copy | Pick | Put | PickRows | AddRows | Call
+    Map
+    | Fold
+    | Scan
+    | Kernel
+    | Product
+    | Copy
+    | Pick
+    | Put
+    | AtPlaces
+    | Order
+    | Locate
+    | Recur
+    | Call
 )

@@ -9,18 +9,23 @@ from typing import Any
 import numpy as np
 
 from gradcli.engine.compile.llvm.arrays.steps import (
+    AddAlong,
     AddRows,
     Copy,
     Fold,
     Kernel,
+    Locate,
     Map,
     Node,
     Operand,
+    Order,
     Part,
     Pick,
+    PickAlong,
     PickRows,
     Product,
     Put,
+    Recur,
     Scan,
     Step,
     Traced,
@@ -32,6 +37,8 @@ from gradcli.engine.compile.typed import DTYPES
 
 _MATRIX = 2  # dimensions
 _MOST = 1000  # steps of a function of elements
+_ORDERED = 256  # elements up to which comparing all pairs is fast
+_EXTREMES = (np.maximum, np.minimum)
 _LARGE = 1 << 27  # multiplications from which the interpreter splits a product
 _FOLDS: dict[Any, tuple[str, float | bool]] = {
     np.add: ("float", 0.0),
@@ -156,7 +163,80 @@ class Steps:
             raise Untranslatable("items of another type")
         target = Node(zeros.type, zeros.shape)
         self.copy(zeros, target)
-        self.steps.append(AddRows(target, self.in_order(value), self.in_order(at)))
+        taken = self.in_order(value), self.in_order(at)
+        self.steps.append(AddRows(target, *taken, target.shape))
+        return self.whole(target)
+
+    def pick_known(self, x: Symbolic, index: Any) -> Symbolic:
+        """The elements at an index that is known."""
+        places = np.arange(x.size).reshape(x.shape)[index]
+        flat = self.pick_rows(x.reshape(-1), self.symbol(np.array(places.reshape(-1))))
+        return flat.reshape(places.shape)
+
+    def add_at(self, x: Symbolic, places: Any, value: Any) -> None:
+        """Add to elements of an array of floats that is still being made, at places that are known;
+        one may occur several times.
+        """
+        if not isinstance(x.source, Node) or x.source.at or x.type != "float":
+            raise Untranslatable("a change of an array that is there")
+        flat = np.arange(x.source.count)[x.offset // 8 :]
+        strides = [s // 8 * flat.itemsize for s in x.strides]
+        found = np.lib.stride_tricks.as_strided(flat, x.shape, strides)[places]
+        symbol = self.symbol(value)
+        source = self.in_order(symbol.spread(found.shape))
+        at = self.symbol(np.array(found.reshape(-1)))
+        self.steps.append(AddRows(x.source, source, at.part(), (x.source.count,)))
+
+    def pick_along(self, x: Symbolic, at: Symbolic, axis: int) -> Symbolic:
+        """Elements at places in one dimension, as `np.take_along_axis` finds them."""
+        if at.type != "int" or not x.ndim == at.ndim > 0:
+            raise Untranslatable("elements at places of another type or shape")
+        target = Node(x.type, at.shape)
+        taken = self.in_order(x), self.in_order(at)
+        self.steps.append(PickAlong(target, *taken, axis % x.ndim))
+        return self.whole(target)
+
+    def add_along(self, shape: Sequence[int], at: Symbolic, g: Symbolic, axis: int) -> Symbolic:
+        """Zeros of a shape, to which numbers are added at places in one dimension."""
+        if (g.type, at.type) != ("float", "int") or not len(shape) == at.ndim > 0:
+            raise Untranslatable("elements at places of another type or shape")
+        target = Node(g.type, shape)
+        self.copy(self.symbol(np.zeros(())).spread(shape), target)
+        source = self.in_order(g.spread(at.shape))
+        self.steps.append(AddAlong(target, source, self.in_order(at), axis % len(shape)))
+        return self.whole(target)
+
+    def order(self, x: Symbolic, axis: int) -> Symbolic:
+        """The places of the elements along a dimension in their order."""
+        if x.type == "bool" or not x.ndim > 0 or x.shape[axis] > _ORDERED:
+            raise Untranslatable("the order of bools, or of many elements")
+        target = Node("int", x.shape)
+        self.steps.append(Order(target, self.in_order(x), axis % x.ndim))
+        return self.whole(target)
+
+    def locate(self, function: Any, x: Symbolic, axis: int | None, keepdims: bool) -> Symbolic:
+        """The places of the largest or smallest elements."""
+        if x.type == "bool" or not x.ndim:
+            raise Untranslatable("the place of the largest of bools")
+        shape = [1] * x.ndim
+        if axis is None:
+            x, axis, shape = x.reshape(-1), 0, shape if keepdims else []
+        else:
+            axis %= x.ndim
+            ones = [1] if keepdims else []
+            shape = [*x.shape[:axis], *ones, *x.shape[axis + 1 :]]
+        target = Node("int", shape)
+        self.steps.append(Locate(target, function, self.in_order(x), axis))
+        return self.whole(target)
+
+    def recur(self, a: Symbolic, b: Symbolic) -> Symbolic:
+        """A linear recurrence along the last dimension."""
+        shape = np.broadcast_shapes(a.shape, b.shape)
+        if (a.type, b.type) != ("float", "float") or not shape:
+            raise Untranslatable("a recurrence of other things than floats")
+        target = Node("float", shape)
+        given = (self.in_order(x.shown(np.broadcast_to(x.ghost, shape))) for x in (a, b))
+        self.steps.append(Recur(target, *given))
         return self.whole(target)
 
     def _spread(self, x: Symbolic, shape: tuple[int, ...]) -> Operand:
@@ -167,7 +247,7 @@ class Steps:
         if not any(s for n, s in zip(x.shape, x.ghost.strides, strict=True) if n > 1):
             return Part(x.source, x.offset, (), ())
         if x.shape != shape:
-            x = x.shown(np.broadcast_to(x.ghost, shape))
+            x = x.spread(shape)
         return self.in_order(x)
 
     def _is_in_order(self, symbols: Sequence[Symbolic], shape: tuple[int, ...]) -> bool:
@@ -226,8 +306,9 @@ class Steps:
         return self.whole(target)
 
     def scan(self, function: Any, x: Symbolic, axis: int) -> Symbolic:
-        """The running sums or products along a dimension."""
-        if not x.is_in_order or x.type != "float":
+        """The running sums, products or extremes along a dimension."""
+        is_known = x.type == "float" or (x.type == "int" and function in _EXTREMES)
+        if not x.is_in_order or not is_known:
             raise Untranslatable("running sums of an array that may have another layout")
         target = Node(x.type, x.shape)
         self.steps.append(Scan(target, function, self.in_order(x), axis % x.ndim))
@@ -355,6 +436,15 @@ class Symbolic(Noted):
         return (self.is_certain or self.is_ordered) and bool(self.ghost.flags.c_contiguous)
 
     @property
+    def axes_in_memory(self) -> Sequence[int] | None:
+        """The dimensions in the order in which the elements lie in memory, the outermost first, if
+        that is another order than theirs and there is nothing between the elements.
+        """
+        axes = sorted(range(self.ndim), key=lambda k: -self.ghost.strides[k])
+        is_dense = self.is_certain and self.ghost.transpose(axes).flags.c_contiguous
+        return axes if is_dense and not self.ghost.flags.c_contiguous else None
+
+    @property
     def is_whole(self) -> bool:
         """True if it is a whole array, not a view of a part."""
         is_all = isinstance(self.source, Node) and self.size == self.source.count
@@ -379,6 +469,10 @@ class Symbolic(Noted):
             return Symbolic(self.steps, self.source, ghost, self.root)
         raise Untranslatable("a copy is made")
 
+    def spread(self, shape: Sequence[int]) -> Symbolic:
+        """A view in which it is broadcast to a shape."""
+        return self.shown(np.broadcast_to(self.ghost, shape))
+
     def reshape(self, *shape: Any, **options: Any) -> Symbolic:
         ghost = self.ghost.reshape(*shape, **options)
         if np.may_share_memory(ghost, self.root) or isinstance(self.source, Number):
@@ -390,10 +484,13 @@ class Symbolic(Noted):
         return self.shown(self.ghost.transpose(*axes))
 
     def copy(self, order: str = "C") -> Symbolic:
-        is_known = self.is_certain or self.is_ordered or order == "C" or self.ndim == 1
-        if not is_known or not self.ghost.copy(order).flags.c_contiguous:
-            raise Untranslatable("a copy that is not contiguous")
-        return self.steps.whole(self.steps.copy(self, Node(self.type, self.shape)).node)
+        if not (self.is_certain or self.is_ordered or order == "C" or self.ndim == 1):
+            raise Untranslatable("a copy that may have another layout")
+        strides = self.ghost.copy(order).strides
+        axes = sorted(range(self.ndim), key=lambda k: -strides[k])  # the outermost first
+        laid = self.transpose(axes)
+        made = self.steps.whole(self.steps.copy(laid, Node(self.type, laid.shape)).node)
+        return made.transpose(np.argsort(axes)) if self.ndim > 1 else made
 
     def __setitem__(self, index: Any, value: Any) -> None:
         """Store elements in an array that is still being made."""
@@ -404,7 +501,12 @@ class Symbolic(Noted):
         self.steps.steps.append(Copy(self.source, to.part(), source))
 
     def __getitem__(self, index: Any) -> Symbolic:
-        return self.shown(self.ghost[index]) if index != () else self
+        if type(index) is tuple and not index:
+            return self
+        ghost = self.ghost[index]
+        if ghost.ndim and not np.may_share_memory(ghost, self.root) and ghost.flags.c_contiguous:
+            return self.steps.pick_known(self, index)
+        return self.shown(ghost)
 
     def cast(self, type: str) -> Symbolic:
         return self.steps.map("cast", [self], (self.type, type))
@@ -424,6 +526,14 @@ class Symbolic(Noted):
             raise Untranslatable(f"`{ufunc.__name__}` of arrays is called")
         types = types_of(ufunc, tuple(x.type for x in symbols))
         return self.steps.map(ufunc, symbols, types)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **options: Any) -> Any:
+        if method == "accumulate" and options.keys() == {"axis"}:
+            return self.steps.scan(ufunc, self.steps.symbol(args[0]), options["axis"])
+        if method == "at" and ufunc is np.add:
+            self.steps.add_at(*args)
+            return None
+        return super().__array_ufunc__(ufunc, method, *args, **options)
 
     def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
         found = self.steps.functions.get(function)

@@ -207,7 +207,7 @@ class ArrayBody(StepBody):
             symbol = self._known(i, target, self._steps.symbol(x))
             if isinstance(i, PlacedSeveral) and symbol.ndim:
                 symbol = laid_out(ops[i.op], symbol, args, k)
-            self._symbols[target.number] = symbol
+            self._define_result(target, symbol)
 
     def _by_blocks(self, i: Blockwise) -> None:
         """Let Python have the blocks done; their sums are on a stack then."""
@@ -387,12 +387,17 @@ class ArrayBody(StepBody):
             symbol = self._called(i, args)
         if ops[i.op].memory.view:
             self._define_view(i.target, symbol)
-        elif is_array(i.target.type) or isinstance(symbol.source, Node):
-            self._symbols[i.target.number] = symbol
-            if not is_array(i.target.type):
-                self._unknown.add(i.target.number)
         else:
-            super().define(i.target, symbol.source)
+            self._define_result(i.target, symbol)
+
+    def _define_result(self, target: Value, symbol: Symbolic) -> None:
+        """Define a result that is no view; a number of an array is loaded once it is made."""
+        if is_array(target.type) or isinstance(symbol.source, Node):
+            self._symbols[target.number] = symbol
+            if not is_array(target.type):
+                self._unknown.add(target.number)
+        else:
+            super().define(target, symbol.source)
 
     def _on_held(self, i: Do) -> bool:
         """Define the result of an op by its elements; False if it is to be in memory."""

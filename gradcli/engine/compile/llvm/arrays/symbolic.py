@@ -494,7 +494,7 @@ class Symbolic(Noted):
 
     def __setitem__(self, index: Any, value: Any) -> None:
         """Store elements in an array that is still being made."""
-        to, x = self[index] if index is not Ellipsis else self, self.steps.symbol(value)
+        to, x = self.shown(self.ghost[index]), self.steps.symbol(value)
         if not isinstance(self.source, Node) or self.source.at or to.type != x.type:
             raise Untranslatable("a change of an array that is there")
         source = x.part() if isinstance(x.source, Node) else x.source

@@ -35,7 +35,7 @@ LOOPS = {
 
 def adjoint_of(text):
     text = "input b\ny = b\n" + text + "\ny"
-    made = specialize(load(text)._loaded.program, {"b": ()}, ("b",), [None], (), Arrays)
+    made = specialize(load(text).loaded.program, {"b": ()}, ("b",), [None], (), Arrays)
     return adjoint(made.program, made.program.inputs).program
 
 

@@ -154,7 +154,7 @@ def test_samples_of_the_operations(first):
 
 def test_the_typed_program_holds():
     for text in islice(PROGRAMS.values(), 0, None, 5):
-        program = load(HEAD + text)._loaded.program
+        program = load(HEAD + text).loaded.program
         made = specialize(program, {"x": (100,), "b": ()}, ("x", "b"), [None], (), Arrays)
         assert not faults(made.program)
         assert has_arrays(made.program)
@@ -218,7 +218,7 @@ def test_no_derivative_lies_backwards_in_memory():
 def test_what_lies_in_order():
     """Views may not, and what is made of them lies as they do."""
     text = f"{HEAD}w = x.reshape(10, 10)\nu = w.T * b\nv = w * b\nu.sum() + v.sum()"
-    made = specialize(load(text)._loaded.program, {"x": (100,), "b": ()}, (), [None], (), Arrays)
+    made = specialize(load(text).loaded.program, {"x": (100,), "b": ()}, (), [None], (), Arrays)
     in_order = dense(made.program)
     lies = {i.op: i.target.number in in_order for i in made.program.block.body}
     assert lies["reshape"] is True
@@ -260,7 +260,7 @@ def test_what_cannot_be_compiled_says_why(text):
 def test_memory_that_stacks_take_is_limited():
     """What a pass back reads of each turn is kept: code leaves where that becomes too much."""
     text = f"{HEAD}y = x\nfor i in range(300):\n    y = sin(y) * b\ny.sum()"
-    program = load(text)._loaded.program
+    program = load(text).loaded.program
     made = specialize(program, {"x": (100,), "b": ()}, ("x", "b"), [None], (), Arrays)
     code = python.Code(adjoint(made.program, made.arrays["x"].values).program)
     needed = 300 * 100 * 8
@@ -300,7 +300,7 @@ def test_memory_is_shared_by_what_is_read_no_more():
     """What a turn makes takes the places of what was before; what it gives has memory of its own."""
     text = f"{HEAD}y = x\nfor i in range(5):\n    y = sin(y) * b + cos(y) * x\n(y * y).sum()"
     made = specialize(
-        load(text)._loaded.program, {"x": (100,), "b": ()}, ("x", "b"), [None], (), Arrays
+        load(text).loaded.program, {"x": (100,), "b": ()}, ("x", "b"), [None], (), Arrays
     )
     slopes = adjoint(made.program, made.arrays["x"].values).program
     scratch = Scratch(slopes, dense(slopes))

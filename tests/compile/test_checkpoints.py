@@ -47,7 +47,7 @@ INPUTS = [np.linspace(-0.5, 0.8, 6), 0.7, 1.0]
 def derivative(text):
     """The typed program of a gradient by all inputs."""
     shapes = {"x": (6,), "b": ()}
-    made = specialize(load(text)._loaded.program, shapes, tuple(shapes), [None], (), Arrays)
+    made = specialize(load(text).loaded.program, shapes, tuple(shapes), [None], (), Arrays)
     given = [made.program.inputs[1], made.arrays["x"].values[0]]
     return adjoint(made.program, given).program
 
@@ -150,7 +150,7 @@ def test_memory_grows_with_the_root_of_the_turns():
 
 
 def numbers_alone(text):
-    made = specialize(load(text)._loaded.program, {"b": ()}, ("b",), [None], (), Arrays)
+    made = specialize(load(text).loaded.program, {"b": ()}, ("b",), [None], (), Arrays)
     return adjoint(made.program, made.program.inputs).program
 
 

@@ -127,7 +127,7 @@ def test_code_gives_the_answers_of_a_run(text):
 def test_the_types_of_a_gradient_are_right(text, monkeypatch):
     monkeypatch.setattr(backends, "has_machine_code", lambda: False)
     asked = request({"x": 0.8}, {}, Options(), wrt="x")
-    found = compile_question(load(HEAD + text)._loaded, "gradient", asked)
+    found = compile_question(load(HEAD + text).loaded, "gradient", asked)
     assert faults(found.lowered.program) == []
 
 

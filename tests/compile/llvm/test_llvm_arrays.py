@@ -206,7 +206,7 @@ def test_samples_of_the_operations(question):
 
 def derivative(text, shapes):
     """The typed program of a gradient by x."""
-    program = load(text)._loaded.program
+    program = load(text).loaded.program
     made = specialize(program, shapes, tuple(shapes), [None], (), Arrays)
     return adjoint(made.program, made.arrays["x"].values).program
 

@@ -296,7 +296,7 @@ def test_what_is_not_finite_is_the_interpreter_s_to_answer(short):
 def typed(text):
     """The typed program of a gradient by x."""
     shapes = {"x": (SIZE,), "b": ()}
-    made = specialize(load(text)._loaded.program, shapes, tuple(shapes), [None], (), Arrays)
+    made = specialize(load(text).loaded.program, shapes, tuple(shapes), [None], (), Arrays)
     return adjoint(made.program, made.arrays["x"].values).program
 
 

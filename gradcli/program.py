@@ -511,6 +511,11 @@ def _constant(text: str, name: str, before: str) -> Any:
     return value
 
 
+_VALUES = (
+    "write numbers, lists and arithmetic of these, as in 2.5, pi / 4, [1, 2]; @FILE reads a file"
+)
+
+
 def _not_constant(what: str, expression: ast.Expr, names: Names, source: Source) -> Diagnostic:
     """Why an expression is no constant, at the first name in it that makes it none."""
     signatures = names.signatures
@@ -527,7 +532,7 @@ def _not_constant(what: str, expression: ast.Expr, names: Names, source: Source)
         if called:
             message = f"`{node.id}` is called and never defined"
         alike = (n for n in signatures.names() if bool(signatures[n].constant) != called)
-        help = nearest(node.id, alike if called else (*alike, *_WORDS))
+        help = nearest(node.id, alike if called else (*alike, *_WORDS)) or _VALUES
         return Diagnostic("bad-input", message, source, node.span, help=help)
     message = f"the value of {what} must be a constant expression"
     help = "numbers, lists, arithmetic and built-in functions of these"

@@ -27,6 +27,10 @@ TOPICS = {
     "pipelines": ("pipelines", None),
     "python": ("python", None),
     "server": ("serve", None),
+    "source-code": ("export", None),
+    "compiled": ("compiled", None),
+    "operations": ("ops", None),
+    "security": ("security", None),
 }
 """Topics and what of the documentation they show: a page, or a section of one."""
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[3]
 NEEDED = ("gradcli", "tests", "samples", "docs", "benchmarks", "pyproject.toml", "README.md",
-          "CONTRIBUTING.md", "CHANGELOG.md")  # fmt: skip
+          "CONTRIBUTING.md", "CHANGELOG.md", "hatch_build.py")  # fmt: skip
 ENDLESS = "a loop without end"
 PATIENCE = 900  # seconds of processor time
 MEMORY = 8 << 30  # bytes of address space: a fault may make an endless list

@@ -135,9 +135,7 @@ class Text(NamedTuple):
 
 
 def refused(number: int, line: int, kept: Kept, error: GradError) -> Answer:
-    """The answer to a bad row: its error, with the row's place."""
-    for diagnostic in error.diagnostics:
-        diagnostic.notes = (*diagnostic.notes, f"in row {number}, line {line}")
+    """The answer to a bad row: its error."""
     told = tuple(error.diagnostics)
     return Answer(number, line, kept, [], [], {}, (), True, told, error.status)
 

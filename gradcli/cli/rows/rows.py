@@ -50,12 +50,13 @@ class Tally:
     Fields:
         status: The status of the first bad row; 0 if there is none.
         count: How many rows there were.
-        left_out, first_left: How many were left out, and the line of the first of these.
+        left_out, first_left: How many were left out, and where the first of these stands.
         wrong: The numbers of those whose check failed, or whose search found nothing.
     """
 
     def __init__(self) -> None:
-        self.status = self.count = self.left_out = self.first_left = 0
+        self.status = self.count = self.left_out = 0
+        self.first_left = ""
         self.wrong: list[int] = []
 
 
@@ -70,7 +71,7 @@ def answer_rows(
     tally = write_rows(question, asked, target, telling, set(), table)
     status = tally.status
     if tally.left_out:
-        telling.warn([left_out(tally.left_out, tally.count, f"line {tally.first_left}")])
+        telling.warn([left_out(tally.left_out, tally.count, tally.first_left)])
     if asked.on_error == "ignore":
         status = 0
     if tally.wrong:
@@ -165,7 +166,7 @@ def write_rows(
             shared = processes.enter_context(workers(judge_and_ask, asked.jobs, watch=watch))
             answers = filter(None, shared(rows))
         else:
-            alone = partial(ask, leave=_end(telling))
+            alone = partial(ask, leave=_end(telling, asked.rows))
             share = partial(_shared, processes, writer, asked.jobs)
             judged = asked.rows.judged(rows)
             answers = many_rows(question, asked, judged, wanted, kind, alone, share)
@@ -173,8 +174,8 @@ def write_rows(
             fresh = [w for w in found.warnings if w.code not in told]
             for warning in fresh:
                 told.add(warning.code)
-                notes = f"first in row {found.number}, line {found.line}; later ones are not shown"
-                warning.notes = (*warning.notes, notes)
+                first = f"first in {_place(found, asked.rows)}; later ones are not shown"
+                warning.notes = (*warning.notes, first)
                 bar.clear()
             if fresh:
                 telling.warn(fresh)
@@ -186,10 +187,13 @@ def write_rows(
             tally.count += 1
             bar.advance(tally.count, None, asked.rows.share)
             if found.status:
+                _add_place(found, asked.rows)
                 tally.status = tally.status or found.status
                 if asked.on_error in ("skip", "ignore"):
                     tally.left_out += 1
-                    tally.first_left = tally.first_left or found.line
+                    tally.first_left = tally.first_left or asked.rows.place(
+                        found.number, found.line
+                    )
                 if asked.on_error != "record":
                     bar.clear()
                     telling.report(_not_told(found.diagnostics, told))
@@ -230,10 +234,21 @@ def _may_get_stuck(limits: Limits) -> bool:
     return limits.seconds is not None or type(limits.memory) is int
 
 
-def _end(telling: Telling) -> Callable[[Answer], None]:
+def _place(found: Answer | Together | Text, rows: Rows) -> str:
+    return f"row {found.number}, {rows.place(found.number, found.line)}"
+
+
+def _add_place(found: Answer, rows: Rows) -> None:
+    """Add to the errors of a row where it stands."""
+    for diagnostic in found.diagnostics:
+        diagnostic.notes = (*diagnostic.notes, f"in {_place(found, rows)}")
+
+
+def _end(telling: Telling, rows: Rows) -> Callable[[Answer], None]:
     """A function that ends the process with the answer to a row that cannot be stopped."""
 
     def end(found: Answer) -> None:
+        _add_place(found, rows)
         telling.report(found.diagnostics)
         os._exit(found.status)
 

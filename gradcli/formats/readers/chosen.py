@@ -62,6 +62,9 @@ class ChosenRows(Rows):
         """How many records have been read, chosen or not."""
         return self.every.count
 
+    def place(self, number: int, line: int) -> str:
+        return self.every.place(number, line)
+
     def share(self) -> float | None:
         return self.every.share()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterator, Sequence
 
 from gradcli.formats.readers.block import Block, Row
@@ -21,6 +22,7 @@ class ManyFiles(Rows):
         self._names, self._opened = names, opened
         self._file = self._first_file = first = opened(names[0])
         self._done = self._before = 0
+        self._firsts = [0]  # the number of the first record of each file that was reached
         self.form, self.names, self.titles = first.form, first.names, first.titles
         *before, last = names if len(names) < _NAMED else (names[0], f"{len(names) - 1} more")
         self.name = f"{', '.join(before)} and {last}"
@@ -30,6 +32,10 @@ class ManyFiles(Rows):
 
     def apart(self) -> list[Rows]:
         return [self._first_file, *map(self._opened, self._names[1:])]
+
+    def place(self, number: int, line: int) -> str:
+        file = self._names[bisect_right(self._firsts, number) - 1]
+        return f"line {line} of `{'<stdin>' if file == '-' else file}`"
 
     def share(self) -> float | None:
         """The share that has been read, as if all files were equally long; None if unknown."""
@@ -52,6 +58,7 @@ class ManyFiles(Rows):
         for place, name in enumerate(self._names):
             if place:
                 self._done, self._file = place, self._opened(name)
+                self._firsts.append(self._before)
                 self._hold(self._file)
                 if self._taken is not None:
                     self._file.take(*self._taken)

@@ -120,6 +120,10 @@ class Rows:
     def _json(self, line: str) -> Record:
         return Record(self.name, self._lines.number, line, [], None)
 
+    def place(self, number: int, line: int) -> str:
+        """Where the record of a number stands in its file, for messages."""
+        return f"line {line}"
+
     def share(self) -> float | None:
         """The share of the file that has been read; None for streams and compressed files."""
         if not self._size:

@@ -232,3 +232,17 @@ def test_numbers_in_quotes_are_taken_with_a_note(cli, text, names, row, line, co
 )
 def test_what_has_to_stand_in_quotes_is_not_noted(cli, text):
     assert "in-quotes" not in cli("run", "-e", "x * sum(y)", "--rows", "-", stdin=text)[2]
+
+
+@pytest.mark.parametrize("options", [[], ["--jobs", "2"], ["--where", "x != 1"]])
+@pytest.mark.parametrize("compiled", ["never", "always"])
+def test_messages_name_the_file_of_a_row(cli, tmp_path, options, compiled):
+    for name, rows in (("a", "1\n2"), ("b", "3\noops")):
+        (tmp_path / f"{name}.csv").write_text(f"x\n{rows}\n")
+    files = [part for name in "ab" for part in ("--rows", str(tmp_path / f"{name}.csv"))]
+    command = ["run", "-e", "log(x - 3)", *files, "--compile", compiled, "--on-error", "skip"]
+    first, row = ("a", 0) if "--where" not in options else ("a", 1)
+    err = cli(*command, *options)[2]
+    assert f"first in row {row}, line {row + 2} of `{tmp_path}/{first}.csv`" in err
+    assert f"in row 3, line 3 of `{tmp_path}/b.csv`" in err
+    assert f"rows left out, the first at line 3 of `{tmp_path}/b.csv`" in err

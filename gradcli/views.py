@@ -7,7 +7,9 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from gradcli.errors import Diagnostic, GradError
+from gradcli.record import Record
 from gradcli.results import Answer, Result, RunResult, Shown, Value
+from gradcli.source import Span
 
 
 class TraceRow(Result):
@@ -520,3 +522,20 @@ class NotebookResult(RunResult):
     view = "notebook"
     cells: tuple[CellResult, ...]
     failure: GradError | None
+
+
+class KnownValue(Record):
+    """What is known before a run of a value in the program.
+
+    Fields:
+        span: Where the value is read or made.
+        name: Its name; "" of an expression.
+        kind: "number", "tensor", "list" and so on; None if it is unknown.
+        text: All of it in short, such as `tensor float64[2, 3]`.
+    """
+
+    __slots__ = ("span", "name", "kind", "text")
+    span: Span
+    name: str
+    kind: str | None
+    text: str

@@ -29,7 +29,7 @@ MAY_IMPORT = {
     "errors": {"source", "record"},
     "ir": {"source", "record"},
     "results": {"source", "record", "errors"},
-    "views": {"errors", "results"},
+    "views": {"record", "source", "errors", "results"},
     "grammar": {*_PLAIN, "ir", "made"},
     "engine.values": {*_PLAIN, *_LIMITS},
     "engine.numerics": {*_PLAIN, "machine", "engine.values"},
@@ -75,7 +75,7 @@ MAY_IMPORT = {
     "library_programs": {"ir", "grammar", "record", "source", "engine.run"},
     "make": {"grammar", "engine.ops", "engine.compile", "library_programs"},
     "render": {"source", "errors", "lesson", "results", "views"},
-    "editor": {*_PLAIN, "grammar", "program"},
+    "editor": {*_PLAIN, "ir", "made", "results", "views", "grammar", "engine.run", "program"},
     "cli": {
         "record",
         "lesson",
@@ -98,6 +98,8 @@ OUTSIDE = {  # packages that only some rooms may name
     "llvmlite": {"engine"},
     "matplotlib": {"render"},
     "plotille": {"render"},
+    "lsprotocol": {"cli"},
+    "pygls": {"cli"},
     "numpy": {"engine", "formats", "results", "render", "models"},
     "rich": {"render", "cli"},
     "scipy": {"engine", "models"},
@@ -216,7 +218,10 @@ def test_a_wrong_import_is_seen(home, text, count):
 INNER = {
     # the floors inside a room, from the ground up: a part knows those of the floors below it;
     # "" is every file and folder of the room that is not named
-    "cli": (("terminal",), ("watch",), ("line",), ("rows",), ("serve",), ("commands",), ("",)),
+    "cli": (
+        *(("terminal",), ("watch",), ("line",), ("rows",), ("serve", "lsp")),
+        *(("commands",), ("",)),
+    ),
     "engine.builtins": (("",), ("names",)),
     "engine.compile": (
         *(("",), ("passes",), ("differentiate",)),

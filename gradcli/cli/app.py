@@ -33,6 +33,7 @@ _MODULES = {
     "fit": "gradcli.cli.commands.fit",
     "serve": "gradcli.cli.commands.serve",
     "fmt": "gradcli.cli.commands.fmt",
+    "lsp": "gradcli.cli.commands.lsp",
     "export": "gradcli.cli.commands.export",
     "ops": "gradcli.cli.commands.ops",
     "explain": "gradcli.cli.commands.explain",

@@ -11,7 +11,7 @@ from gradcli.questions.asking import Asking
 from gradcli.results import CheckResult, GradcheckResult, Graph, GraphResult
 
 if TYPE_CHECKING:
-    from gradcli.views import PlotResult, TraceResult
+    from gradcli.views import KnownValue, PlotResult, TraceResult
 
 
 class Explanations(Asking):
@@ -125,6 +125,12 @@ class Explanations(Asking):
         from gradcli.questions.answers.check import check
 
         return check(self.loaded, request(inputs, named, wrt=wrt, of=of))
+
+    def known_values(self) -> list[KnownValue]:
+        """What is known before a run of the values in the program, by their places."""
+        from gradcli.questions.answers.check import known_values
+
+        return known_values(self.loaded, request({}, {}))
 
     def listing(
         self,

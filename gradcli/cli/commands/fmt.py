@@ -106,8 +106,8 @@ def _write_difference(before: str, after: str, name: str, color: str) -> None:
     """Write a unified difference to standard output."""
     from difflib import unified_diff
 
-    lines = (list(StringIO(text, newline="\n")) for text in (before, after))
-    found = [_whole(text) for text in unified_diff(*lines, name, name)]
+    old, new = (list(StringIO(text, newline="\n")) for text in (before, after))
+    found = [_whole(text) for text in unified_diff(old, new, name, name)]
     if not wants_colour(sys.stdout, color):
         write_output("".join(found))
         return

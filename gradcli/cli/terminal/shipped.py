@@ -31,6 +31,7 @@ TOPICS = {
     "compiled": ("compiled", None),
     "operations": ("ops", None),
     "security": ("security", None),
+    "editors": ("editors", None),
 }
 """Topics and what of the documentation they show: a page, or a section of one."""
 

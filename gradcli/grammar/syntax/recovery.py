@@ -160,7 +160,7 @@ def _lines(text: str, begin: int, unclosed: int | None) -> Iterator[_Line]:
     indent = "" if blanks is None else blanks[0]
     first: Token | None = None
     stop = begin
-    for token in _tokens(text, begin):
+    for token in readable_tokens(text, begin):
         kind, word, start, end = token
         if kind == "_NEWLINE":
             if depth:
@@ -178,7 +178,7 @@ def _lines(text: str, begin: int, unclosed: int | None) -> Iterator[_Line]:
         yield _Line(first[2], stop, indent, first[1])
 
 
-def _tokens(text: str, at: int) -> Iterator[Token]:
+def readable_tokens(text: str, at: int = 0) -> Iterator[Token]:
     """The tokens from an offset on; text that begins none becomes a token without a kind."""
     while True:
         try:

@@ -7,7 +7,8 @@ from gradcli.engine.run.execution.inputs import check_names
 from gradcli.engine.static.check import examine
 from gradcli.engine.static.elaborate import elaborate
 from gradcli.engine.static.facts import told
-from gradcli.ir.program import Instruction
+from gradcli.ir import visit
+from gradcli.ir.program import Instruction, Slot
 from gradcli.ir.text import text
 from gradcli.questions.asked.declared import declared
 from gradcli.questions.asked.ignores import spoken
@@ -15,6 +16,7 @@ from gradcli.questions.asked.loaded import Loaded
 from gradcli.questions.asked.names import candidates, requested, unknown_output
 from gradcli.questions.asked.request import Request
 from gradcli.results import CheckResult
+from gradcli.views import KnownValue
 
 
 def check(loaded: Loaded, request: Request) -> CheckResult:
@@ -46,6 +48,24 @@ def listing(loaded: Loaded, request: Request) -> str:
         return "" if known is None else ", ".join(map(told, known.targets))
 
     return text(program, remark)
+
+
+def known_values(loaded: Loaded, request: Request) -> list[KnownValue]:
+    """What is known before a run of the values in a program: of each name where it is read, of each
+    instruction's results where it stands.
+    """
+    program = loaded.program
+    found: list[KnownValue] = []
+    varying = _varying(loaded, request)
+    facts = elaborate(program, loaded.source, request.inputs, varying, (), program.result).facts
+    for i, known in facts:
+        for operand, fact in zip(visit.operands(i), known.operands, strict=False):
+            if isinstance(operand, Slot):
+                name = program.variables.get(operand.index, "")
+                found.append(KnownValue(operand.span, name, fact.kind, told(fact)))
+        for slot, fact in zip(visit.writes(i), known.targets, strict=False):
+            found.append(KnownValue(i.span, program.variables.get(slot, ""), fact.kind, told(fact)))
+    return found
 
 
 def _varying(loaded: Loaded, request: Request) -> list[str]:

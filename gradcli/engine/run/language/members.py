@@ -177,6 +177,16 @@ def names_of(value: Any) -> frozenset[str]:
     return frozenset(name for name in names if name.isidentifier())
 
 
+def names_of_kind(kind: str) -> frozenset[str]:
+    """Attribute and method names of values of a kind: "tensor", "list", "text" and so on."""
+    if kind == "tensor":
+        twins = (f"{name}_" for name in ops if ops.is_method(name) and ops[name].memory.inplace)
+        own = {*_TENSOR[0], *_TENSOR[1], *filter(ops.is_method, ops), *twins}
+        return frozenset(name for name in own if name.isidentifier() and name[0] != "_")
+    samples: dict[str, Any] = {"list": [], "text": "", "tuple": (), "dictionary": {}, "set": set()}
+    return names_of(samples[kind]) if kind in samples else frozenset()
+
+
 def _table(value: Any) -> _Table | None:
     if isinstance(value, Tensor):
         return _TENSOR

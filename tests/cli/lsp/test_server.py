@@ -1,6 +1,7 @@
 """The language server by its protocol, over the pipes of a real process."""
 
 import shutil
+import sys
 
 import pytest
 from support.processes.lsp_client import Client
@@ -109,8 +110,8 @@ def test_formatting_replaces_the_text_or_says_why_not(client, found):
 
 
 def test_without_pygls_the_extra_is_named(cli, monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "pygls.lsp.server", None)
-    monkeypatch.delitem(__import__("sys").modules, "gradcli.cli.lsp.server", raising=False)
+    for module in ("lsprotocol", "pygls"):
+        monkeypatch.setitem(sys.modules, module, None)
     status, out, err = cli("lsp")
     assert (status, out) == (2, "")
     assert "pip install 'gradcli[lsp]'" in err

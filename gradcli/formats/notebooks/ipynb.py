@@ -35,15 +35,15 @@ def read_notebook(name: str, text: str) -> Lesson:
     parts: list[Part] = []
     at = number = 0
     for raw in notebook["cells"]:
-        written = _text(raw.get("source", ""))
+        written = _text(raw, "source")
         if raw.get("cell_type") != "code":
             kind = "text" if raw.get("cell_type") == "markdown" else "raw"
             parts.append(Part(kind, written, 0, (), False))
             continue
         number += bool(written.strip())  # Jupyter does not count empty cells
         kind, code, others = _code(written)
-        tags = raw.get("metadata", {}).get("tags", ())
-        stored = tuple(map(_stored, raw.get("outputs", ())))
+        tags = _field(_field(raw, "metadata", dict), "tags", list)
+        stored = tuple(map(_stored, _field(raw, "outputs", list)))
         parts.append(Part(kind, written, number, stored, "raises-exception" in tags))
         if not written.strip():
             continue
@@ -79,15 +79,39 @@ def _refused(message: str, error: Exception | None = None, help: str | None = No
     return ProgramError(Diagnostic("bad-notebook", message, notes=notes, help=help))
 
 
-def _text(value: Any) -> str:
-    """A text, or the lines that it is stored as."""
-    return value if isinstance(value, str) else "".join(map(str, value))
+def _field(of: Any, name: str, kind: type[Any]) -> Any:
+    """A field of an object in a notebook; an empty one if it is left out.
+
+    Raises:
+        ProgramError: If it is of another kind, or `of` is no object.
+    """
+    if not isinstance(of, dict):
+        raise _refused(f"the notebook has {of!r} where format 4 has an object")
+    value = of.get(name, kind())
+    if not isinstance(value, kind):
+        wanted = {dict: "an object", list: "a list"}[kind]
+        raise _refused(f"`{name}` of a cell of the notebook is {value!r}, not {wanted}")
+    return value
+
+
+def _text(of: Any, name: str) -> str:
+    """A field that is a text, or the lines that it is stored as.
+
+    Raises:
+        ProgramError: If it is something else.
+    """
+    value = of.get(name, "")
+    if isinstance(value, list) and all(isinstance(line, str) for line in value):
+        return "".join(value)
+    if not isinstance(value, str):
+        raise _refused(f"`{name}` of a cell of the notebook is {value!r}, not a text")
+    return value
 
 
 def _code(written: str) -> tuple[str, str, list[Span]]:
     """The kind of a cell, its code with all that is no Python left out, and the places of that."""
     first = written.lstrip().partition("\n")[0]
-    if first.startswith("%%") and not first.startswith(_RUN):
+    if first.startswith("%%") and first.split()[0] not in _RUN:
         blank = re.sub(r"[^\r\n]", " ", written)
         if first.split()[0] == _PROGRAM:
             return "program", blank, []
@@ -97,14 +121,14 @@ def _code(written: str) -> tuple[str, str, list[Span]]:
 
 
 def _stored(output: Any) -> Stored:
+    data = _field(output, "data", dict)
     kind = output.get("output_type")
     if kind == "stream":
         return Stored(
-            "other" if output.get("name") == "stderr" else "stream", _text(output.get("text", ""))
+            "other" if output.get("name") == "stderr" else "stream", _text(output, "text")
         )
     if kind == "error":
         return Stored("error", f"{output.get('ename', '')}: {output.get('evalue', '')}")
-    plain = output.get("data", {}).get("text/plain")
-    if kind == "execute_result" and plain is not None:
-        return Stored("result", _COLOURS.sub("", _text(plain)))
+    if kind == "execute_result" and "text/plain" in data:
+        return Stored("result", _COLOURS.sub("", _text(data, "text/plain")))
     return Stored("other", "")

@@ -132,12 +132,13 @@ def test_messages_show_lines_of_other_cells_with_their_cell(cli, tmp_path, monke
 
 def test_commands_of_the_notebook_are_passed_over_with_one_note(cli, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    cells = ["%matplotlib inline\nx = 2.0", "!ls\nx?", "%%bash\necho x", "%%time\ny = x * 3\ny"]
+    timed = ["%%timeit\ny = 1", "%%time\ny = x * 3\ny"]
+    cells = ["%matplotlib inline\nx = 2.0", "!ls\nx?", "%%bash\necho x", *timed]
     notebook(tmp_path / "a.ipynb", *cells)
 
     status, out, err = cli("run", "a.ipynb")
     assert (status, out) == (0, "6.0\n")
-    head = "a.ipynb:cell 1:1:1: warning[line-passed-over]: 6 lines of a notebook's own commands"
+    head = "a.ipynb:cell 1:1:1: warning[line-passed-over]: 8 lines of a notebook's own commands"
     assert err.startswith(head)
     assert err.count("line-passed-over") == 1
     assert "1 | %matplotlib inline" in err
@@ -232,6 +233,26 @@ def test_an_error_that_is_part_of_the_lesson_is_passed(cli, tmp_path):
         ('{"nbformat": 4', "its JSON ends or breaks off"),
         ('{"nbformat": 3, "worksheets": []}', "of format 3, not 4"),
         ('{"nbformat": 4, "cells": 3}', "it has no list `cells`"),
+        ('{"nbformat": 4, "cells": [3]}', "it has no list `cells`"),
+        *(
+            (
+                '{"nbformat": 4, "cells": [{"cell_type": "code", "source": "2", ' + field + "}]}",
+                says,
+            )
+            for field, says in (
+                ('"source": 5', "`source` of a cell of the notebook is 5, not a text"),
+                ('"source": [1]', "not a text"),
+                ('"outputs": 3', "`outputs` of a cell of the notebook is 3, not a list"),
+                ('"outputs": [3]', "has 3 where format 4 has an object"),
+                (
+                    '"outputs": [{"data": 5}]',
+                    "`data` of a cell of the notebook is 5, not an object",
+                ),
+                ('"outputs": [{"output_type": "stream", "text": 5}]', "is 5, not a text"),
+                ('"metadata": 7', "`metadata` of a cell"),
+                ('"metadata": {"tags": 7}', "`tags` of a cell"),
+            )
+        ),
     ],
 )
 def test_a_file_that_is_no_notebook_is_refused(cli, tmp_path, text, says):

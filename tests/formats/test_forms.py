@@ -31,6 +31,7 @@ OTHERS = {  # those that only the suffix of a file or an option of their own ask
     "npz": ".npz",
     "parquet": ".parquet",
     "arrow": ".arrow",
+    "ipynb": ".ipynb",
     "png": ".png",
     "pdf": ".pdf",
     "diagnostics": "",

@@ -100,6 +100,8 @@ def _cells(line: Line, source: Source, target: Target) -> "Cells | None":
     from gradcli.cli.line.lessons import cells_of
 
     page = target.form if target.form in _PAGES else ""
+    if page and line.show:
+        raise usage(f"`--show` does not go with {page} output, which has what each cell shows")
     return cells_of(source, page, expected=line.expect)
 
 

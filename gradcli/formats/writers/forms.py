@@ -164,7 +164,7 @@ FORMS = {
         Form("mermaid", True, ".mmd", "", None, "", ""),
         Form("svg", True, ".svg", "", None, "", ""),
         Form("html", True, ".html", "", None, "", ""),
-        Form("ipynb", False, ".ipynb", "", lambda parts, path: parts.notebook(), "", "inside"),
+        Form("ipynb", False, ".ipynb", "", lambda parts, path: parts.notebook(), "", ""),
         Form("png", False, ".png", "", None, "", ""),
         Form("pdf", False, ".pdf", "", None, "", ""),
         Form("github", True, "", "", lambda parts, path: parts.annotations(), "", ""),

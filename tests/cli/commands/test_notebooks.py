@@ -295,6 +295,18 @@ def test_a_limit_stops_at_its_cell(cli, tmp_path, cell, option):
     assert cli("run", file, option)[:2] == (6, "1\n")
 
 
+@pytest.mark.parametrize("option", ["--show=x", "--graph", "--kinks"])
+@pytest.mark.parametrize("suffix", ["html", "ipynb"])
+def test_a_page_has_no_place_for_other_views(cli, tmp_path, option, suffix):
+    file = notebook(tmp_path / "a.ipynb", "x = 1")
+
+    status, _, err = cli("run", file, option, "-o", tmp_path / f"b.{suffix}")
+    assert (status, f"`{option.partition('=')[0]}` does not go with {suffix} output" in err) == (
+        2,
+        True,
+    )
+
+
 def test_an_empty_notebook_runs(cli, tmp_path):
     assert cli("run", notebook(tmp_path / "a.ipynb")) == (0, "", "")
     assert cli("run", notebook(tmp_path / "b.ipynb", "", " \n"), "--expect")[0] == 0

@@ -60,6 +60,7 @@ def test_every_result_that_is_shown_is_asked_for():
         *("MinimizeResult", "RootResult"),  # of SciPy
         "PlotResult",  # drawn by a package that tests may not have
         "Names",  # what --show leaves of a run
+        "NotebookResult",  # of cells
         "ValueResult",  # of no command
     }
 

@@ -3,9 +3,7 @@
 import os
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, cast
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from gradcli.cli.line.command import command
 from gradcli.cli.line.options import LIMITS, MESSAGES, PROGRAM, RESULT, ROWS, Line
@@ -14,7 +12,7 @@ from gradcli.cli.rows.inquiry import Inquiry
 from gradcli.cli.rows.query import Query
 from gradcli.cli.terminal.failures import unwritable, usage
 from gradcli.cli.terminal.terminal import print_message, print_output
-from gradcli.errors import GradError, nearest
+from gradcli.errors import nearest
 from gradcli.formats.writers.forms import FORMS
 from gradcli.source import Source
 
@@ -22,7 +20,6 @@ if TYPE_CHECKING:
     from gradcli.cli.line.lessons import Cells
     from gradcli.render.drawing import Drawing
     from gradcli.results import RunResult
-    from gradcli.views import NotebookResult
 
 
 @command(
@@ -43,58 +40,56 @@ def run(line: Line) -> None:
     """
     inquiry = Inquiry(line)
     inquiry.settle()
-    target = inquiry.target if inquiry.records is None else inquiry.row_target
     inquiry.load()
-    wanted = partial(_wanted, inquiry.shown)
+    if inquiry.records is not None:
+        target = inquiry.row_target
+        settings = inquiry.settings(Echo(_destination(target, [])), grad_fn=False)
+        query = Query(inquiry.program, "run", {})
+        inquiry.answer_rows(query, settings, partial(_wanted, inquiry.shown))
+        return
+    cells = _cells(inquiry, line)
+    result = _answered(inquiry, line, cells)
+    if cells is not None:
+        cells.end(result)
+
+
+def _answered(inquiry: Inquiry, line: Line, cells: "Cells | None") -> Any:
+    """The result of the run, once it is written."""
+    target = inquiry.target
     kept: list[str] = []
-    echo = Echo(_destination(target, kept))
-    cells = _cells(line, inquiry.program.source, target)
-    if cells is not None and cells.is_page:
-        echo = Echo(lambda text: None)
+    echo = Echo(_destination(target, kept) if cells is None or not cells.is_page else _nowhere)
     drawing = None if line.plots is None else _drawing(line.plots)
     if drawing is None and cells is not None:
         drawing = cells.drawing()
-    for_person = target.is_for_person and inquiry.records is None
-    settings = inquiry.settings(echo, grad_fn=for_person, plots=drawing)
-    query = Query(inquiry.program, "run", {})
-    if inquiry.records is not None:
-        inquiry.answer_rows(query, settings, wanted)
-        return
+    settings = inquiry.settings(echo, grad_fn=target.is_for_person, plots=drawing)
     if cells is not None:
         settings = cells.seeded(settings)
 
-    def finished(result: "RunResult") -> "RunResult":
+    def finished(result: Any) -> "RunResult":
         if drawing is not None:
             drawing.finish()
         if cells is not None:
-            try:
-                result = cells.finished(
-                    cast("NotebookResult", result), inquiry.program, inquiry.inputs, settings
-                )
-            except GradError:
-                inquiry.telling.warn(result.warnings)
-                cells.report(inquiry.telling)
-                raise
-        return wanted(result)
+            result = cells.finished(result, inquiry.program, inquiry.inputs, settings)
+        return _wanted(inquiry.shown, result)
 
-    result, content = inquiry.found(query, settings, finished)
-    if isinstance(content, str) and inquiry.target.is_text:
-        blank = echo.begun and content and for_person
+    result, content = inquiry.found(Query(inquiry.program, "run", {}), settings, finished)
+    if isinstance(content, str) and target.is_text:
+        blank = echo.begun and content and target.is_for_person
         content = "".join([*kept, "\n" * (echo.unfinished + bool(blank)), content])
     inquiry.write(result, content)
-    if cells is not None:
-        cells.report(inquiry.telling)
-        if result.failure is not None:
-            raise result.failure
-        if cells.differ:
-            raise typer.Exit(1)
+    return result
+
+
+def _nowhere(text: str) -> None:
+    """Takes texts that the result contains."""
 
 
 _PAGES = ("html", "ipynb")  # forms that hold all that cells print
 
 
-def _cells(line: Line, source: Source, target: Target) -> "Cells | None":
+def _cells(inquiry: Inquiry, line: Line) -> "Cells | None":
     """What is done with the cells of a program; None if it has none and none are asked for."""
+    source, target = inquiry.program.source, inquiry.target
     if type(source) is Source and not line.expect and target.form not in _PAGES:
         return None
     from gradcli.cli.line.lessons import cells_of
@@ -102,7 +97,7 @@ def _cells(line: Line, source: Source, target: Target) -> "Cells | None":
     page = target.form if target.form in _PAGES else ""
     if page and line.show:
         raise usage(f"`--show` does not go with {page} output, which has what each cell shows")
-    return cells_of(source, page, expected=line.expect)
+    return cells_of(source, page, inquiry.telling, expected=line.expect)
 
 
 def _drawing(folder: str) -> "Drawing":

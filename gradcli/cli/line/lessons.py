@@ -6,6 +6,8 @@ import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+import typer
+
 from gradcli.cli.terminal.failures import usage
 from gradcli.cli.terminal.messages import Telling
 from gradcli.cli.terminal.terminal import write_message
@@ -32,24 +34,19 @@ class Cells:
         lesson: The program.
         page: The form of output that holds all that the cells print, "html" or "ipynb"; "" if they
             are shown as they run.
+        telling: Writes messages.
         expected: True if their outputs are compared with the stored ones.
-
-    Fields:
-        differ: True if outputs were compared with stored ones and differ.
     """
 
-    def __init__(self, lesson: Lesson, page: str, *, expected: bool) -> None:
+    def __init__(self, lesson: Lesson, page: str, telling: Telling, *, expected: bool) -> None:
         self._lesson, self._page, self._expected = lesson, page, expected
+        self._telling = telling
         self._comparison: Comparison | None = None
 
     @property
     def is_page(self) -> bool:
         """True if the output holds all that the cells print."""
         return bool(self._page)
-
-    @property
-    def differ(self) -> bool:
-        return self._comparison is not None and bool(self._comparison.differences)
 
     def finished(
         self,
@@ -68,11 +65,26 @@ class Cells:
 
             self._comparison = compared(self._lesson, result)
         if result.failure is not None and not self._page:
-            raise result.failure
+            self._telling.warn(result.warnings)
+            self.end(result)
         if self._page != "html":
             return result
         cells = tuple(_with_graphs(result, program, inputs, options))
         return type(result)(**{f: getattr(result, f) for f in result._fields} | {"cells": cells})
+
+    def end(self, result: NotebookResult) -> None:
+        """Tell how the outputs compare with the stored ones, and end with the error of the run, or
+        with status 1 if they differ.
+
+        Raises:
+            GradError: The error that has ended the run.
+            typer.Exit: If outputs differ.
+        """
+        self._report()
+        if result.failure is not None:
+            raise result.failure
+        if self._comparison is not None and self._comparison.differences:
+            raise typer.Exit(1)
 
     def drawing(self) -> Drawing | None:
         """Draws into a page of a program that may plot; None without a page or matplotlib."""
@@ -92,13 +104,13 @@ class Cells:
             return options
         return options.changed(seed=int.from_bytes(os.urandom(8)))
 
-    def report(self, telling: Telling) -> None:
+    def _report(self) -> None:
         """Write how the outputs compare with the stored ones."""
         found = self._comparison
         if found is None:
             return
-        telling.report(found.differences)
-        if not telling.quiet and telling.form != "json":
+        self._telling.report(found.differences)
+        if not self._telling.quiet and self._telling.form != "json":
             compared = counted(found.agree + len(found.differences), "cell")
             differ = len(found.differences)
             said = f"{differ} differ{'s' * (differ == 1)}" if differ else "all agree"
@@ -107,14 +119,14 @@ class Cells:
             write_message(f"gradcli: compared the outputs of {compared}: {said}{rest}\n")
 
 
-def cells_of(source: Source, page: str, *, expected: bool) -> Cells:
+def cells_of(source: Source, page: str, telling: Telling, *, expected: bool) -> Cells:
     """What is done with the cells of a program. Arguments as of `Cells`.
 
     Raises:
         UsageError: If it has none.
     """
     if isinstance(source, Lesson):
-        return Cells(source, page, expected=expected)
+        return Cells(source, page, telling, expected=expected)
     asked = "`--expect`" if expected else f"{page} output"
     help = "a notebook and Markdown have some; `--cells` takes the parts between lines `# %%`"
     raise usage(f"{asked} needs a program with cells", help)

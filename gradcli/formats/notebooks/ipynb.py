@@ -89,7 +89,7 @@ def _field(of: Any, name: str, kind: type[Any]) -> Any:
         raise _refused(f"the notebook has {of!r} where format 4 has an object")
     value = of.get(name, kind())
     if not isinstance(value, kind):
-        wanted = {dict: "an object", list: "a list"}[kind]
+        wanted = "an object" if kind is dict else "a list"
         raise _refused(f"`{name}` of a cell of the notebook is {value!r}, not {wanted}")
     return value
 

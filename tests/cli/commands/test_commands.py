@@ -277,7 +277,7 @@ def test_standard_input_is_left_alone_when_a_program_is_named(cli, monkeypatch):
         (["run", "--shwo", "x"], "no such option `--shwo`", "did you mean `--show`?"),
         (
             ["run", "-e", "x", "-f", "xml"],
-            "invalid value for `-f` / `--format`: `xml` is not one of `auto`, `human`, `plain`, `json`, `ndjson`, `csv`, `tsv`, `md`",
+            "invalid value for `-f` / `--format`: `xml` is not one of `auto`, `human`, `plain`, `json`, `ndjson`, `csv`, `tsv`, `md`, `html`",
             "try `gradcli run --help`",
         ),
         (
@@ -312,7 +312,7 @@ def test_standard_input_is_left_alone_when_a_program_is_named(cli, monkeypatch):
         (
             ["run", "-e", "x", "-o", "a.xyz"],
             "`a.xyz` does not say what to write: its suffix is `.xyz`",
-            "known suffixes are .json, .ndjson, .csv, .tsv, .md, .npy, .npz, .parquet, .arrow, .txt",
+            "known suffixes are .json, .ndjson, .csv, .tsv, .md, .npy, .npz, .parquet, .arrow, .html, .ipynb, .txt",
         ),
         (
             ["graph", "-e", "x", "-o", "a"],

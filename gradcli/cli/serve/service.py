@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -43,7 +43,7 @@ class Plan(NamedTuple):
     """
 
     fields: Mapping[str, Any]
-    found: Callable[[Mapping[str, Any], Mapping[str, Any]], list[float] | None]
+    found: Callable[[Mapping[str, Any], Mapping[str, Any]], Sequence[float] | None]
     pattern: str
     colons: int
 

@@ -101,13 +101,13 @@ def _described(program: Program) -> str:
     )
 
 
-def writer() -> Callable[[list[float]], Sequence[str]]:
+def writer() -> Callable[[Sequence[float]], Sequence[str]]:
     """The fastest function that is installed for the texts of finite numbers as `repr` has them."""
     if find_spec("orjson") is None:
         return _texts
     from orjson import dumps
 
-    def texts(numbers: list[float]) -> Sequence[str]:
+    def texts(numbers: Sequence[float]) -> Sequence[str]:
         text = dumps(numbers)
         if b"e" in text or b"0.0000" in text:  # `repr` may write an exponent, or another one
             return _texts(numbers)
@@ -116,7 +116,7 @@ def writer() -> Callable[[list[float]], Sequence[str]]:
     return texts
 
 
-def _texts(numbers: list[float]) -> Sequence[str]:
+def _texts(numbers: Sequence[float]) -> Sequence[str]:
     return [*map(float.__repr__, numbers)]
 
 

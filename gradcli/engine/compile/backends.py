@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from gradcli.engine.compile.passes.finite import finite
-from gradcli.engine.compile.typed import NotCompilable, Places, Program
+from gradcli.engine.compile.typed import Listed, NotCompilable, Places, Program
 from gradcli.engine.compile.walk import has_arrays
 
 failures_are_errors = False
@@ -39,6 +39,9 @@ if TYPE_CHECKING:
             """Return the function of some elements of the inputs, floats, that gives some of the
             results, or None where the code bails out or takes long.
             """
+
+        def listed(self, inputs: Sequence[Any], point: Places, chosen: Places) -> Listed:
+            """Return that function from numbers to numbers, which is faster for few of them."""
 
         @property
         def source(self) -> str:

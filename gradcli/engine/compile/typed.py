@@ -41,6 +41,9 @@ Operand: TypeAlias = Value | float | int | bool
 Places: TypeAlias = Sequence[tuple[int, int]]
 """Elements of a program's inputs or results: which input or result, and the element in it."""
 
+Listed: TypeAlias = "Callable[[Sequence[float]], Sequence[float] | None]"
+"""Code as a function of some numbers that gives some numbers; None where it has no answer."""
+
 
 class Instruction(Record):
     """Base of the instructions; `span` is the program text that it comes from."""

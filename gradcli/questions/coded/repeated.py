@@ -89,9 +89,11 @@ class Repeated:
             raise Left("its answer is large")
         results = [dtype_and_shape(type_of(x))[1] for x in lowered.program.block.results]
         where = [(k, i) for k, shape in enumerate(results) for i in range(math.prod(shape))]
-        self._at = code.code.at(given, point, [where[place] for place in chosen])
+        self._listed = code.code.listed(given, point, [where[place] for place in chosen])
 
-    def __call__(self, inputs: Mapping[str, Any], along: Mapping[str, Any]) -> list[float] | None:
+    def __call__(
+        self, inputs: Mapping[str, Any], along: Mapping[str, Any]
+    ) -> Sequence[float] | None:
         """The numbers of the answer in the order of their places in `fields`, all finite; None if
         the question has to be asked otherwise.
 
@@ -121,8 +123,7 @@ class Repeated:
         for name, ends in self._bounds:
             if first_outside(inputs[name], ends, 0) is not None:
                 return None
-        found = self._at(np.array(numbers, np.float64))
-        return None if found is None else found.tolist()
+        return self._listed(numbers)
 
     def _marked(self, asked: Request, mark: float) -> Request:
         """The request with the place of each number that moves, and the mark, as its value."""

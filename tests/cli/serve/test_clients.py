@@ -1,9 +1,11 @@
 """The clients of docs/serve.md, in the languages that are there."""
 
+import json
 import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -78,8 +80,52 @@ def test_the_client_in_c_gets_the_numbers(forked, tmp_path, monkeypatch):
     assert [float(x) for x in done.stdout.split()] == expected()
 
 
+def test_socat_brings_the_socket_to_a_port(forked, tmp_path, monkeypatch):
+    if shutil.which("socat") is None:
+        pytest.skip("socat is not installed")
+    (line,) = re.findall(r"^socat (.*)$", PAGE, re.MULTILINE)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    arguments = line.replace("7000", str(port)).replace("$HOME/models.sock", "s").split()
+    monkeypatch.chdir(tmp_path)
+    with open(os.devnull, "r+") as nothing:
+        served = ["serve", ROOT / "samples" / "rosenbrock.grad", "--socket", "s"]
+        server = forked.start(served, [nothing.fileno()] * 3)
+    bridge = subprocess.Popen(["socat", *arguments])
+    try:
+        answer = asked_by_network(port, b'{"question": "grad", "inputs": {"x": [-1.2, 1]}}\n')
+    finally:
+        bridge.terminate()
+        bridge.wait()
+        os.kill(server.pid, signal.SIGTERM)
+        server.wait()
+    found = json.loads(answer)
+    assert [found["value"], *found["grad"]["x"]] == expected()
+
+
+def asked_by_network(port, question):
+    """The answer to a question at a port where a server will listen soon."""
+    for _ in range(600):
+        try:
+            with socket.create_connection(("127.0.0.1", port), 60) as client:
+                client.sendall(question)
+                answer = client.makefile("rb").readline()
+        except OSError:
+            answer = b""
+        if answer:
+            return answer
+        time.sleep(0.05)  # one of both does not listen yet
+    raise AssertionError("nobody answers")
+
+
 def test_the_client_in_r_finds_the_minimum(forked, tmp_path):
-    if shutil.which("Rscript") is None:
-        pytest.skip("R is not installed")
+    if (
+        shutil.which("Rscript") is None
+        or subprocess.run(
+            ["Rscript", "-e", "loadNamespace('jsonlite')"], capture_output=True, check=False
+        ).returncode
+    ):
+        pytest.skip("R and its package jsonlite are not installed")
     (tmp_path / "client.R").write_text(code("r"))
     assert run(["Rscript", tmp_path / "client.R"], forked).split() == ["1", "1"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+import struct
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
@@ -97,24 +98,19 @@ class Calls:
         self._into, self._from = given.index(point), gives.index(chosen)
         self._is_slice = isinstance(self._from, slice)
         self._rooms: list[_Room] = []
+        is_dense = isinstance(self._into, slice)  # to pack writes zeros in between
+        self._packed = _floats(self._into) if is_dense else None
+        self._unpacked = _floats(self._from)
 
     def __call__(self, x: Data) -> Data | None:
         """The chosen results for a point, an array of floats; None if the code bails out or takes
         so long that it needs a thread.
         """
-        code = self._code
-        if code.is_long:
+        room = self._taken()
+        if room is None:
             return None
-        try:
-            room = self._rooms.pop()
-        except IndexError:
-            room = _Room(code.run(), self._inputs(), self._results())
         room.inputs[self._into] = x
-        room.words[state.TURNS] = code.short
-        failed = self._call(room.inputs_at, room.results_at, room.words_at)
-        if failed or code.has_raised:
-            with suppress(Exception):  # it comes up again where the answer is asked for otherwise
-                code.check(room.run)
+        if not self._done(room):
             return None
         found = room.results[self._from]
         if self._is_slice:
@@ -122,15 +118,71 @@ class Calls:
         self._rooms.append(room)
         return found
 
+    def listed(self, numbers: Sequence[float]) -> Sequence[float] | None:
+        """The chosen results for the numbers of a point; None as of a call. No array is made if
+        the numbers are in the order of memory: for few of them that takes most of the time.
+        """
+        if self._packed is None or self._unpacked is None:
+            made = self(np.array(numbers, np.float64))
+            return None if made is None else made.tolist()
+        room = self._taken()
+        if room is None:
+            return None
+        layout, start = self._packed
+        layout.pack_into(room.given, start, *numbers)
+        if not self._done(room):
+            return None
+        layout, start = self._unpacked
+        found = [*layout.unpack_from(room.gives, start)]
+        self._rooms.append(room)
+        return found
+
+    def _taken(self) -> _Room | None:
+        """The memory of a call; None if the code takes so long that it needs a thread."""
+        code = self._code
+        if code.is_long:
+            return None
+        try:
+            return self._rooms.pop()
+        except IndexError:
+            return _Room(code.run(), self._inputs(), self._results())
+
+    def _done(self, room: _Room) -> bool:
+        """Call the code; False if it bails out."""
+        code = self._code
+        room.words[state.TURNS] = code.short
+        failed = self._call(room.inputs_at, room.results_at, room.words_at)
+        if failed or code.has_raised:
+            with suppress(Exception):  # it comes up again where the answer is asked for otherwise
+                code.check(room.run)
+            return False
+        return True
+
+
+def _floats(index: Any) -> tuple[struct.Struct, int] | None:
+    """The layout of floats in memory, and the place of the first in bytes; None if they are not in
+    ascending order.
+    """
+    places = [*range(index.start, index.stop)] if isinstance(index, slice) else index.tolist()
+    gaps = [b - a - 1 for a, b in pairwise(places)]
+    if not places or min(gaps, default=0) < 0:
+        return None
+    layout = "=d" + "".join(f"{_WORD * gap}xd" for gap in gaps)
+    return struct.Struct(layout), _WORD * places[0]
+
 
 class _Room:
-    """The memory of one call."""
+    """The memory of one call. `given` and `gives` are the bytes of `inputs` and `results`."""
 
-    __slots__ = ("inputs", "inputs_at", "results", "results_at", "run", "words", "words_at")
+    __slots__ = (
+        *("given", "gives", "inputs", "inputs_at", "results", "results_at"),
+        *("run", "words", "words_at"),
+    )
 
     def __init__(self, run: Run, inputs: Data, results: Data) -> None:
         self.run = run
         self.inputs, self.results, self.words = inputs, results, run.words
+        self.given, self.gives = (memoryview(x).cast("B") for x in (inputs, results))
         self.inputs_at, self.results_at = address(inputs), address(results)
         self.words_at = ctypes.addressof(run.words)
 

@@ -17,6 +17,7 @@ from gradcli.engine.compile.llvm.lower import Module, by_blocks, with_checkpoint
 from gradcli.engine.compile.llvm.run import Run, Shape, Words
 from gradcli.engine.compile.llvm.worker import wait
 from gradcli.engine.compile.typed import (
+    Listed,
     NotCompilable,
     Places,
     Program,
@@ -125,6 +126,10 @@ class Code:
     ) -> Callable[[Data], Data | None]:
         """The code as a function of elements of its inputs, for many calls; see `Calls`."""
         return Calls(self, inputs, point, chosen)
+
+    def listed(self, inputs: Sequence[Any], point: Places, chosen: Places) -> Listed:
+        """The code as such a function from numbers to numbers; see `Calls.listed`."""
+        return Calls(self, inputs, point, chosen).listed
 
     @property
     def source(self) -> str:

@@ -25,6 +25,7 @@ from gradcli.engine.compile.typed import (
     If,
     Instruction,
     Leave,
+    Listed,
     Loop,
     NotCompilable,
     Operand,
@@ -131,7 +132,17 @@ class Code:
         """The code as a function of elements of its inputs that gives elements of its results, or
         None where it bails out.
         """
-        return partial(_at, self, inputs, point, chosen)
+        listed = self.listed(inputs, point, chosen)
+
+        def found(x: Data) -> Data | None:
+            made = listed(x.tolist())
+            return None if made is None else np.array(made, np.float64)
+
+        return found
+
+    def listed(self, inputs: Sequence[Any], point: Places, chosen: Places) -> Listed:
+        """The code as such a function from numbers to numbers."""
+        return partial(_listed, self, inputs, point, chosen)
 
     def rows(self, columns: Sequence[Any], control: Control) -> tuple[list[Any], Any]:
         """The results for many sets of inputs.
@@ -172,20 +183,25 @@ class Code:
         ], left
 
 
-def _at(code: Code, inputs: Sequence[Any], point: Places, chosen: Places, x: Data) -> Data | None:
+def _listed(
+    code: Code,
+    inputs: Sequence[Any],
+    point: Places,
+    chosen: Places,
+    numbers: Sequence[float],
+) -> list[float] | None:
     """Elements of the results for elements of the inputs; the other inputs are as given."""
     given = [np.array(value) if isinstance(value, np.ndarray) else value for value in inputs]
-    for (k, element), number in zip(point, x.tolist(), strict=True):
+    for (k, element), number in zip(point, numbers, strict=True):
         if isinstance(given[k], np.ndarray):
             given[k].flat[element] = number
         else:
-            given[k] = number
+            given[k] = float(number)
     try:
         results = code.call(given, Control())
     except Left:
         return None
-    found = [np.asarray(results[k], np.float64).flat[element] for k, element in chosen]
-    return np.array(found, np.float64)
+    return [float(np.asarray(results[k], np.float64).flat[element]) for k, element in chosen]
 
 
 def _nothing(type: str) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from math import prod
 from pathlib import PurePath
 from typing import Any
 
@@ -13,8 +14,11 @@ from gradcli.engine.compile.export import c, checks, latex, python
 from gradcli.engine.compile.export.remarks import Remarks
 from gradcli.engine.compile.export.unit import Given as Parameter
 from gradcli.engine.compile.export.unit import Question, Results, Unit, unit
+from gradcli.engine.compile.specialize.program import Tensors
+from gradcli.engine.compile.specialize.tracing.arrays import Arrays
 from gradcli.engine.compile.specialize.tracing.scalarized import Vectors
-from gradcli.engine.compile.typed import NotCompilable
+from gradcli.engine.compile.typed import NUMBERS_IN, NotCompilable, Program, dtype_and_shape
+from gradcli.engine.compile.walk import values
 from gradcli.engine.run.execution.inputs import Given, check_complete, check_names
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.data import Quiet, np
@@ -182,7 +186,45 @@ def written(
         if output not in program.names:
             raise unknown_output(output, [*program.names])
     with _refusing(loaded, request), Uncollected(), Quiet():
-        return unit(_question(loaded, request, of, order), name, reserved)
+        return _unit(loaded, request, of, order, name, reserved)
+
+
+def _unit(
+    loaded: Loaded,
+    request: Request,
+    of: Sequence[str],
+    order: int,
+    name: str,
+    reserved: frozenset[str],
+) -> Unit:
+    """The function. Small tensors are their elements if that is possible, others are arrays."""
+
+    def attempt(tensors: Tensors) -> tuple[Unit | None, NotCompilable | None, bool]:
+        try:
+            question = _question(loaded, request, of, order, tensors)
+            are_large = _are_large(question.program)
+            return unit(question, name, reserved), None, are_large
+        except NotCompilable as error:
+            return None, error, False
+
+    arrays, _, are_large = attempt(Arrays)
+    if arrays is not None and are_large:
+        return arrays
+    numbers, why, _ = attempt(Vectors)
+    found = numbers or arrays
+    if found is None:
+        assert why is not None
+        raise why
+    return found
+
+
+_FEW = 10  # elements of a tensor that are written one by one
+
+
+def _are_large(program: Program) -> bool:
+    """True if a program has arrays of many elements."""
+    sizes = (prod(dtype_and_shape(v.type)[1]) for v in values(program))
+    return max(sizes, default=0) > _FEW
 
 
 @contextmanager
@@ -218,19 +260,21 @@ _WAYS = (
 """What to write instead, by words of the reason."""
 
 
-def _question(loaded: Loaded, request: Request, of: Sequence[str], order: int) -> Question:
+def _question(
+    loaded: Loaded, request: Request, of: Sequence[str], order: int, tensors: Tensors
+) -> Question:
     given = _samples(loaded, request)
     asked = request.changed(inputs=given, of=of[0] if len(of) == 1 else None)
     fixed: tuple[tuple[str, Any], ...] = ()
     try:
-        made = _ORDERS[order](loaded, asked, Plan(Vectors, 0), of or [None])
+        made = _ORDERS[order](loaded, asked, Plan(tensors, 0), of or [None])
     except NotCompilable:
         ints = [i.name for i in loaded.program.inputs if _is_int(i, given)]
         if not ints:
             raise
         left = {n: x for n, x in given.items() if n not in ints or n in request.inputs}
         asked = asked.changed(inputs=left, known=[n for n in ints if n in left])
-        made = _ORDERS[order](loaded, asked, Plan(Vectors, 0), of or [None])
+        made = _ORDERS[order](loaded, asked, Plan(tensors, 0), of or [None])
         fixed = tuple([(n, given[n].value) for n in ints])
     if made.draws:
         raise NotCompilable("it draws random numbers", loaded.program.main.span)
@@ -302,7 +346,7 @@ def _asked(
     for name in [*made.names, *(n for n in several if n not in made.names)]:
         about = remarks.of_input(spans[name]) if name in spans else ""
         values = several[name]
-        inputs.append(Parameter(name, shapes[name], values[0].type, about, values))
+        inputs.append(Parameter(name, shapes[name], _kind(values[0].type), about, values))
     return Question(
         made.program,
         specialized.program,
@@ -316,6 +360,11 @@ def _asked(
         PurePath(loaded.source.name).name,
         fixed,
     )
+
+
+def _kind(type: str) -> str:
+    """The type of the numbers of a value."""
+    return NUMBERS_IN[dtype_and_shape(type)[0]]
 
 
 def _results(made: Plain, of: Sequence[str]) -> Iterator[Results]:
@@ -332,7 +381,7 @@ def _results(made: Plain, of: Sequence[str]) -> Iterator[Results]:
     if made.is_forward:
         places = [before + j * before + i for i in range(width) for j in range(count)]
     else:
-        places = [*range(before, before + width * count)]
+        places = [*range(before, before + width * len(made.points))]
     yield Results("grad" if is_scalar else "jacobian", places, says, False)
     if made.order > 1:
         start = before + count

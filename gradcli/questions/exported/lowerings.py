@@ -9,7 +9,7 @@ from gradcli.engine.compile.differentiate.adjoint import adjoint
 from gradcli.engine.compile.differentiate.tangent import tangents
 from gradcli.engine.compile.export.flags import silent, unflagged
 from gradcli.engine.compile.specialize.program import Elements, Items, Leaf, Tree
-from gradcli.engine.compile.typed import Program, Value
+from gradcli.engine.compile.typed import NotCompilable, Program, Value, dtype_and_shape
 from gradcli.questions.asked.loaded import Loaded
 from gradcli.questions.asked.request import Request
 from gradcli.questions.coded.derivatives import LoweredDerivatives
@@ -51,6 +51,8 @@ class Plain(LoweredDerivatives):
         return leaves[0] if is_single else Items(tuple, tuple(leaves))
 
     def derived(self, program: Program, request: Request) -> Program:
+        if self.order and (self.order > 1 or self.shape) and (self.whole or self._is_whole):
+            raise NotCompilable("a Jacobian or Hessian of whole arrays")
         return self.plain(silent(program), request)
 
     def plain(self, program: Program, request: Request) -> Program:
@@ -98,6 +100,8 @@ class PlainHessian(Plain):
 
 
 def _shape(tree: Tree) -> tuple[int, ...]:
+    if isinstance(tree, Leaf):
+        return dtype_and_shape(tree.type)[1]
     return tree.shape if isinstance(tree, Elements) else ()
 
 

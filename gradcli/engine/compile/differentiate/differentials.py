@@ -36,6 +36,9 @@ NOTHING = -0.0
 
 MANY = 1 << 30
 
+LOST = "a derivative is nan"
+"""Why code bails out where a derivative has become nan."""
+
 
 class Delta(Record):
     """A tangent or cotangent.
@@ -299,7 +302,7 @@ def derived(
                 typed = deltas.as_type(delta, type_) if directions(type_) else delta
                 results.append(deltas.unless(delta.absent, 0.0, typed.value))
             lost = ops.isnan(builder.merged(builder.known(results[-1])))
-            builder.add(Leave(builder.span, builder.any(lost), "a derivative is nan"))
+            builder.add(Leave(builder.span, builder.any(lost), LOST))
     block = Block((*deltas.constants, *program.block.body, *body), (*results, *absent))
     made = tidy(Program(program.inputs, block, program.texts), first)
     block, count = made.block, len(results)

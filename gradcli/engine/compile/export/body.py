@@ -42,6 +42,7 @@ from gradcli.engine.compile.typed import (
     NotCompilable,
     Operand,
     Pop,
+    Program,
     Push,
     Ruled,
     Value,
@@ -70,7 +71,10 @@ class Body:
         statements: its statements.
         results: the expressions of its results.
         pushes: for each push, how many numbers it keeps and the loops around it.
+        room: how many numbers its arrays in the work memory have.
     """
+
+    room = 0
 
     def __init__(
         self,
@@ -91,22 +95,26 @@ class Body:
         self._first = first
         self._uses: Counter[int] = Counter()
         self._crossing: set[int] = set()
-        self._look(program.block, {v.number: None for v in program.inputs}, None)
+        self._look(program.block, {v.number: None for v in self._given_before(program)}, None)
         self._known: dict[int, Expression] = dict(inputs)
         self._made: list[Statement] = []
         self._defined: dict[int, Do] = {}
         self._loops: list[int | None] = []
         self.pushes: list[tuple[int, tuple[int | None, ...]]] = []
         self._block(program.block)
-        self.results = [*map(self._result, program.block.results)]
+        self.results = [y for x in program.block.results for y in self._result(x)]
         self.statements = trimmed(self._made, self.results)
+
+    def _given_before(self, program: Program) -> Sequence[Value]:
+        """The values that the program does not define."""
+        return program.inputs
 
     # --- what is used where --------------------------------------------------------------------
 
     def _look(self, block: Block, homes: dict[int, Loop | None], loop: Loop | None) -> None:
         """Count the uses of values, and find those that a loop reads from outside."""
         for i in block.body:
-            self._use(operands_of(i), homes, loop)
+            self._use(self._operands(i), homes, loop)
             inside = i if isinstance(i, Loop) else loop
             if isinstance(i, Loop):
                 homes.update((p.number, i) for p in i.params)
@@ -115,6 +123,10 @@ class Body:
             homes.update((v.number, loop) for v in defined(i))
         tests = isinstance(loop, Loop) and block is loop.body and loops.tests_first(loop)
         self._use(block.results[tests:], homes, loop)  # a test at the head is not made again
+
+    def _operands(self, i: Instruction) -> Iterable[Operand | None]:
+        """What an instruction reads itself."""
+        return operands_of(i)
 
     def _use(
         self, several: Iterable[Operand | None], homes: dict[int, Loop | None], loop: Loop | None
@@ -146,14 +158,14 @@ class Body:
         for i in block.body:
             self._instruction(i)
 
-    def _result(self, x: Operand) -> Expression:
-        """A result: a variable or a constant."""
+    def _result(self, x: Operand) -> Sequence[Expression]:
+        """The numbers of a result: variables or constants."""
         found = self.expression(x)
         if isinstance(x, Value) and not is_atom(found):
             variable = self._name(x)
             self._made.append(Let(variable, found, True))
             self._known[x.number] = found = variable
-        return found
+        return [found]
 
     def _inside(self, block: Block) -> list[Statement]:
         """The statements of an inner block."""
@@ -198,7 +210,7 @@ class Body:
     def _do(self, i: Do) -> None:
         self._defined[i.target.number] = i
         args = [None if x is None else self.expression(x) for x in i.args]
-        found = self._written(i, args)
+        found = self._written(i, args, i.target.type)
         if isinstance(found, Attempted):
             self._remark_forward(i)
             variable = self._name(i.target)
@@ -217,13 +229,16 @@ class Body:
             found = variable
         self._known[target.number] = found
 
-    def _written(self, i: Do, args: Sequence[Expression | None]) -> Expression | Attempted:
+    def _written(
+        self, i: Do, args: Sequence[Expression | None], type: str
+    ) -> Expression | Attempted:
+        """An op on numbers that gives a number of a type."""
         op, params = ops[i.op], dict(i.params)
         if op is ops.alone:  # one element of an op on arrays
             of = ops[str(params["of"])]
             known = dict(params.get("known", ()))  # type: ignore[call-overload]
-            return self._operations.write(of, args, known, i.target.type, i.span)
-        return self._operations.write(op, args, params, i.target.type, i.span)
+            return self._operations.write(of, args, known, type, i.span)
+        return self._operations.write(op, args, params, type, i.span)
 
     def _remark_forward(self, i: Do) -> None:
         if i.target.number < self._first:
@@ -390,7 +405,7 @@ class Body:
 
     def _in_place(self, i: Do) -> Expression:
         args = [None if x is None else self.expression(x) for x in i.args]
-        found = self._written(i, args)
+        found = self._written(i, args, i.target.type)
         if isinstance(found, Attempted):
             raise NotCompilable("the test of a loop may be refused", i.span)
         return found

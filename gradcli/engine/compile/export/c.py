@@ -36,11 +36,17 @@ from gradcli.engine.compile.export.written import (
     Declare,
     Expression,
     Function,
+    Item,
     Keep,
+    KeepAll,
     Let,
     Return,
+    Room,
     Statement,
+    Table,
     Take,
+    TakeAll,
+    Total,
     Variable,
     every,
     read,
@@ -51,6 +57,7 @@ from gradcli.engine.compile.export.written import (
 __all__ = ["RESERVED", "header", "source"]
 
 RESERVED = WORDS
+_AT = Variable("at", "int")  # counts the elements of an array on the tape
 _CHOICE, _OR, _AND, _EQUAL, _ORDER, _SUM, _PRODUCT, _UNARY = range(1, 9)
 _PRODUCTS = {
     "float_mul": "*",
@@ -149,7 +156,7 @@ class _Source(Printer):
         unit = self._unit
         if not works(unit):
             return []
-        fixed, per_turn = unit.tape.fixed, unit.tape.per_turn
+        fixed, per_turn = unit.tape.fixed + unit.room, unit.tape.per_turn
         said = [f"{per_turn} * turns" if per_turn > 1 else "turns"] if per_turn else []
         said += [str(fixed)] if fixed or not per_turn else []
         return [work_prototype(unit), "{", f"    return {' + '.join(said)};", "}", ""]
@@ -159,16 +166,23 @@ class _Source(Printer):
         lines = [*wrapped(prototype(unit), ""), "{"]
         lines += [f"    (void) {name}; /* the results do not depend on it */"
                   for name in unit.unread]  # fmt: skip
-        if works(unit) and not self._checks:
+        if unit.room and self._checks:
+            lines += self._when("    ", f"work_size < {unit.room}", "return 1;")
+        elif works(unit) and not self._checks:
             lines += self._when("    ", f"work_size < {unit.name}_work_size()", "return 1;")
         if works(unit):
-            lines += ["    size_t used = 0;"]
+            lines += [f"    size_t used = {unit.room};"]
         lines += self.body(unit.body, "    ")
         lines += self._finite()
         for output in unit.outputs:
             lines += [f"    if ({output.name} != NULL) {{"]
-            for k, x in enumerate(output.values):
-                lines += wrapped(f"{output.name}[{k}] = {self.text(x)};", "        ")
+            for k, x, count in output.runs:
+                place = f"{output.name}[{k}]" if k or not count else output.name
+                if count and isinstance(x, Item):
+                    to = f"&{place}" if k else place
+                    lines += [f"        memcpy({to}, {x.array}, {count} * sizeof(double));"]
+                else:
+                    lines += wrapped(f"{place} = {self.text(x)};", "        ")
             lines += ["    }"]
         return [*lines, "    return 0;", "}"]
 
@@ -176,13 +190,12 @@ class _Source(Printer):
         """Status 2 if a result is not finite."""
         names: dict[str, None] = {}
         for output in self._unit.outputs:
-            for x in output.values:
-                if not isinstance(x, float) or not math.isfinite(x):
-                    names[self.text(x)] = None
-        if not names:
-            return []
-        tests = " || ".join(f"!isfinite({name})" for name in names)
-        return self._when("    ", tests, "return 2;")
+            for _, x, count in output.runs:
+                if count and isinstance(x, Item):
+                    names[f"!{self.use('are_finite')}({x.array}, {count})"] = None
+                elif not isinstance(x, float) or not math.isfinite(x):
+                    names[f"!isfinite({self.text(x)})"] = None
+        return self._when("    ", " || ".join(names), "return 2;") if names else []
 
     def _function(self, f: Function) -> list[str]:
         parameters = [f"{TYPES[v.type]} {v.name}" for v in f.parameters]
@@ -225,6 +238,30 @@ class _Source(Printer):
         match s:
             case Declare(variable=v):
                 return [f"{indent}{TYPES[v.type]} {v.name};"]
+            case Room(array=array, type=type_, count=count, at=at):
+                if at is None:
+                    return [f"{indent}{TYPES[type_]} {array}[{count}];"]
+                return [f"{indent}double *const {array} = &work[{at}];"]
+            case Table(array=array, type=type_, values=values):
+                numbers = ", ".join(map(self.text, values))
+                head = f"static const {TYPES[type_]} {array}[{len(values)}]"
+                return wrapped(f"{head} = {{{numbers}}};", indent)
+            case KeepAll(array=array, type=type_, count=count):
+                item, more = Item(array, _AT, type_), indent + self.step
+                full = self._when(indent, f"work_size - used < {count}", "return 1;")
+                return [
+                    *(full if self._checks else []),
+                    f"{indent}for (int64_t at = 0; at < {count}; at++) {{",
+                    f"{more}{self._kept(item)}",
+                    f"{indent}}}",
+                ]
+            case TakeAll(array=array, type=type_, count=count):
+                taken = self._number_taken(type_)
+                return [
+                    f"{indent}for (int64_t at = {count - 1}; at >= 0; at--) {{",
+                    f"{indent}{self.step}{array}[at] = {taken};",
+                    f"{indent}}}",
+                ]
             case Attempt(variable=v, function=function, args=args):
                 given = ", ".join([*map(self.text, args), f"&{v.name}"])
                 declared = f"{indent}{TYPES[v.type]} {v.name};"
@@ -259,11 +296,12 @@ class _Source(Printer):
     def _taken(self, v: Variable) -> str:
         if not v.name:
             return "used--;"
-        if v.type == "int":
-            return f"const int64_t {v.name} = {self.use('get_int')}(&work[--used]);"
-        if v.type == "bool":
-            return f"const bool {v.name} = work[--used] != 0.0;"
-        return f"const double {v.name} = work[--used];"
+        return f"const {TYPES[v.type]} {v.name} = {self._number_taken(v.type)};"
+
+    def _number_taken(self, type: str) -> str:
+        if type == "int":
+            return f"{self.use('get_int')}(&work[--used])"
+        return "work[--used] != 0.0" if type == "bool" else "work[--used]"
 
     def _when(self, indent: str, test: str, then: str) -> list[str]:
         return [*wrapped(f"if ({test}) {{", indent), f"{indent}    {then}", f"{indent}}}"]
@@ -272,6 +310,10 @@ class _Source(Printer):
 
     def library(self, function: str) -> str:
         return function
+
+    def total(self, x: Total) -> str:
+        start = x.array if x.start == 0 else f"&{x.array}[{self.text(x.start)}]"
+        return f"{self.use('pairwise_sum')}({start}, {x.count}, {x.step})"
 
     def negative(self) -> int:
         return _UNARY

@@ -33,7 +33,7 @@ def header(unit: Unit, by: str, file: str) -> str:
 
 def works(unit: Unit) -> bool:
     """True if the function needs work memory."""
-    return bool(unit.tape.fixed or unit.tape.per_turn)
+    return bool(unit.room or unit.tape.fixed or unit.tape.per_turn)
 
 
 def prototype(unit: Unit) -> str:

@@ -14,11 +14,57 @@ sin sinh sqrt tan tanh tgamma trunc fpclassify isfinite isinf isnan isnormal sig
 isgreaterequal isless islessequal islessgreater isunordered j0 j1 jn y0 y1 yn gamma drem
 significand signgam memcpy memmove memset memcmp memchr strcpy strlen index abs labs llabs div ldiv
 lldiv free malloc calloc realloc rand srand exit abort system time clock exp10 pow10 sincos finite
-scalb
+scalb at used
 """
 _MACROS = "M_E M_PI M_PI_2 HUGE_VAL OVERFLOW UNDERFLOW DOMAIN SING PLOSS TLOSS EOF linux unix I"
 
 SUPPORT = {
+    "pairwise_sum": """\
+/* The sum of n elements, each `step` behind the one before, added as NumPy does it: in eight
+ * partial sums, and by halves if they are many. */
+static double pairwise_sum(const double *x, int64_t n, int64_t step)
+{
+    double part[8];
+    double total;
+    if (n < 8) {
+        total = 0.0;
+        for (int64_t i = 0; i < n; i++) {
+            total += x[i * step];
+        }
+        return total;
+    }
+    if (n > 128) {
+        const int64_t half = n / 2 - n / 2 % 8;
+        return pairwise_sum(x, half, step) + pairwise_sum(&x[half * step], n - half, step);
+    }
+    for (int64_t k = 0; k < 8; k++) {
+        part[k] = x[k * step];
+    }
+    for (int64_t i = 8; i < n - n % 8; i += 8) {
+        for (int64_t k = 0; k < 8; k++) {
+            part[k] += x[(i + k) * step];
+        }
+    }
+    total = (part[0] + part[1]) + (part[2] + part[3]);
+    total += (part[4] + part[5]) + (part[6] + part[7]);
+    for (int64_t i = n - n % 8; i < n; i++) {
+        total += x[i * step];
+    }
+    return total;
+}
+""",
+    "are_finite": """\
+/* True if all elements of an array are finite. */
+static bool are_finite(const double *x, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) {
+        if (!isfinite(x[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+""",
     "int_add": """\
 /* x + y; nonzero if that is larger than 64 bits. */
 static int int_add(int64_t x, int64_t y, int64_t *result)

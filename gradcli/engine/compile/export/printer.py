@@ -17,10 +17,13 @@ from gradcli.engine.compile.export.written import (
     Refuse,
     Remark,
     Statement,
+    Store,
+    Total,
     Until,
     Variable,
     When,
     While,
+    type_of,
 )
 from gradcli.record import Record
 
@@ -129,6 +132,10 @@ class Printer:
         """How tightly a constant with a minus sign binds."""
         raise NotImplementedError
 
+    def total(self, x: Total) -> str:
+        """The text of a sum of elements."""
+        raise NotImplementedError
+
     def library(self, function: str) -> str:
         """The name of a function of C's math library."""
         raise NotImplementedError
@@ -182,6 +189,10 @@ class Printer:
                 return self.code(self.ended(self.let(s)), indent)
             case Assign(variable=v, value=x):
                 return self.code(self.ended(self.assigned(v, x)), indent)
+            case Store(array=array, at=at, value=x):
+                to = Variable(self.text(Item(array, at, "float")), type_of(x))
+                x = _with_variable(x, Item(array, at, type_of(x)), to)
+                return self.code(self.ended(self.assigned(to, x)), indent)
             case When():
                 return [*self._branch(s, indent), *self._end(indent)]
             case While(test=test, body=body):
@@ -249,6 +260,8 @@ class Printer:
                 return f"{function}({self.texts(args)})", ATOM
             case Apply(primitive=primitive, args=args):
                 return self._applied(primitive, args)
+            case Total():
+                return self.total(x), ATOM
         text = self.constant(x)
         return text, self.negative() if text.startswith("-") else ATOM
 
@@ -261,6 +274,13 @@ class Printer:
             needs[0] = form.level
         said = [self.within(x, least) for x, least in zip(args, needs, strict=True)]
         return form.text.format(*said), form.level
+
+
+def _with_variable(x: Expression, item: Item, by: Variable) -> Expression:
+    """A sum or product whose first operand is an element of an array, with a variable for that."""
+    if isinstance(x, Apply) and x.args[0] == item:
+        return Apply(x.primitive, (by, *x.args[1:]))
+    return x
 
 
 def first_sentence(about: str) -> str:

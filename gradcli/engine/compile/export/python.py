@@ -22,6 +22,7 @@ from gradcli.engine.compile.export.printer import (
 from gradcli.engine.compile.export.python_support import SUPPORT, SURE, WORDS
 from gradcli.engine.compile.export.unit import Output, Parameter, Unit
 from gradcli.engine.compile.export.written import (
+    Apply,
     Attempt,
     Count,
     Declare,
@@ -29,10 +30,15 @@ from gradcli.engine.compile.export.written import (
     Function,
     Item,
     Keep,
+    KeepAll,
     Let,
     Return,
+    Room,
     Statement,
+    Table,
     Take,
+    TakeAll,
+    Total,
     Variable,
     every,
     read,
@@ -80,6 +86,7 @@ _FORMS = {
 _BY_CONSTANT = infix("/", _PRODUCT, _PRODUCT, _UNARY)
 _SELECT = pattern("{1} if {0} else {2}", _CHOICE, _OR, _OR, _CHOICE)
 _CHECKED = {"int_add": "+", "int_sub": "-", "int_mul": "*"}
+_ZEROS = {"float": "0.0", "int": "0", "bool": "False"}
 _MOST = 12  # results that the documentation names one by one
 
 
@@ -138,7 +145,7 @@ class _Source(Printer):
             lines.append("    tape: list[float] = []")
         if unit.body:
             lines += self.body(unit.body, "    ")
-        tests = [f"math.isfinite({name})" for name in self._results()]
+        tests = self._results()
         if tests:
             lines += _code(f"if not ({' and '.join(tests)}):", "    ")
             lines += ['        raise ArithmeticError("a result is not finite")']
@@ -146,16 +153,21 @@ class _Source(Printer):
         return [*lines, *_code(f"return {', '.join(given)}", "    ")]
 
     def _results(self) -> list[str]:
-        """The results that may not be finite."""
+        """The tests that results are finite."""
         found: dict[str, None] = {}
         for output in self._unit.outputs:
-            for x in output.values:
-                if isinstance(x, (Variable, Item)):
-                    found[self.text(x)] = None
+            for _, x, count in output.runs:
+                if count and isinstance(x, Item):
+                    found[f"all(map(math.isfinite, {x.array}))"] = None
+                elif isinstance(x, (Variable, Item)):
+                    found[f"math.isfinite({self.text(x)})"] = None
         return [*found]
 
     def _output(self, output: Output) -> str:
-        texts = [*map(self.text, output.values)]
+        texts = [
+            f"*{x.array}" if count and isinstance(x, Item) else self.text(x)
+            for _, x, count in output.runs
+        ]
         return texts[0] if output.is_number else f"np.array([{', '.join(texts)}])"
 
     # --- statements -----------------------------------------------------------------------------
@@ -179,6 +191,14 @@ class _Source(Printer):
         match s:
             case Declare():
                 return []
+            case Room(array=array, type=type_, count=count):
+                return [f"{indent}{array} = [{_ZEROS[type_]}] * {count}"]
+            case Table(array=array, values=values):
+                return _code(f"{array} = [{self.texts(values)}]", indent)
+            case KeepAll(array=array):
+                return [f"{indent}tape += {array}"]
+            case TakeAll(array=array, count=count):
+                return [f"{indent}{array} = tape[-{count}:]", f"{indent}del tape[-{count}:]"]
             case Attempt(variable=v, function=function, args=args):
                 return _code(f"{v.name} = {self._attempted(function, args)}", indent)
             case Count():
@@ -208,6 +228,12 @@ class _Source(Printer):
             return f"{self.use('int64')}({a} {_CHECKED[function]} {b})"
         return f"{function}({self.texts(args)})"
 
+    def total(self, x: Total) -> str:
+        stop = self.text(_behind(x.start, x.count * x.step))
+        start = self.text(x.start)
+        step = "" if x.step == 1 else f":{x.step}"
+        return f"{self.use('pairwise_sum')}({x.array}[{start}:{stop}{step}])"
+
     # --- expressions ----------------------------------------------------------------------------
 
     def library(self, function: str) -> str:
@@ -226,6 +252,11 @@ class _Source(Printer):
         if isinstance(x, float) and not math.isfinite(x):
             return "math.nan" if math.isnan(x) else "math.inf" if x > 0 else "-math.inf"
         return repr(x)
+
+
+def _behind(start: Expression, more: int) -> Expression:
+    """A place behind another one."""
+    return start + more if type(start) is int else Apply("int_add", (start, more))
 
 
 def _reads(body: Sequence[Statement], v: Variable) -> bool:

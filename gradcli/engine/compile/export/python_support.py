@@ -89,6 +89,11 @@ def divide(x: float, y: float) -> float:
         return math.nan
     return math.copysign(math.inf, x) * math.copysign(1.0, y)
 ''',
+    "pairwise_sum": '''\
+def pairwise_sum(x: list[float]) -> float:
+    """The sum of numbers, added as NumPy does it."""
+    return float(np.sum(np.array(x)))
+''',
     "int64": '''\
 def int64(x: int) -> int:
     """An int of 64 bits; an error if it is larger."""

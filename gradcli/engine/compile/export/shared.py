@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from gradcli.engine.compile.differentiate.differentials import LOST
 from gradcli.engine.compile.passes.simplify import tidy
 from gradcli.engine.compile.typed import (
     Block,
@@ -12,20 +13,65 @@ from gradcli.engine.compile.typed import (
     DoSeveral,
     If,
     Instruction,
+    Leave,
     Loop,
     Operand,
+    Pop,
     Program,
+    Push,
+    Tell,
     Value,
 )
-from gradcli.engine.compile.walk import rewritten
+from gradcli.engine.compile.walk import (
+    blocks,
+    defined,
+    instructions,
+    operands_of,
+    read,
+    rewritten,
+)
+from gradcli.engine.ops.catalog import ops
 
 
 def prepared(program: Program, wanted: Sequence[int]) -> Program:
     """The program with some of its results alone, and with each value computed once."""
     results = tuple([program.block.results[k] for k in wanted])
-    found = tidy(Program(program.inputs, Block(program.block.body, results), ()), 0)
+    body = _unwarned(program.block.body, {x.number for x in results if isinstance(x, Value)})
+    found = tidy(Program(program.inputs, Block(body, results), ()), 0)
     block = _Shared().block(found.block, {})
     return tidy(Program(found.inputs, block, ()), 0)
+
+
+def _unwarned(body: Sequence[Instruction], results: set[int]) -> tuple[Instruction, ...]:
+    """The outermost instructions without tests whether results are nan, which are tested at last,
+    and without loops and branches of which nothing but such a test is left.
+    """
+    read_of = {i.target.number: i for i in body if isinstance(i, Do)}
+
+    def is_of_result(i: Instruction) -> bool:
+        x: Operand | None = i.when if isinstance(i, Leave) else None
+        for op in (ops.any, ops.isnan):
+            if isinstance(x, Value) and x.number in read_of and read_of[x.number].op == op.name:
+                x = read_of[x.number].args[0]
+        return isinstance(i, Leave) and isinstance(x, Value) and x.number in results
+
+    kept = [i for i in body if not is_of_result(i)]
+    wanted, made = set(results), list[Instruction]()
+    for i in reversed(kept):
+        is_idle = isinstance(i, (If, Loop)) and not any(v.number in wanted for v in defined(i))
+        if is_idle and all(map(_is_quiet, instructions([i]))):
+            continue
+        made.append(i)
+        inner = (x for block in blocks(i) for x in read(block))
+        wanted.update(x.number for x in (*operands_of(i), *inner) if isinstance(x, Value))
+    return tuple(made[::-1])
+
+
+def _is_quiet(i: Instruction) -> bool:
+    """True for an instruction that changes nothing but values, and gives no error."""
+    if isinstance(i, Leave):
+        return i.reason == LOST
+    return not isinstance(i, (Push, Pop, Tell))
 
 
 class _Shared:

@@ -163,10 +163,10 @@ def _renamed(program: Program, names: Mapping[int, Operand]) -> Program:
     """The program with values replaced by others."""
     if not names:
         return program
-    return Program(program.inputs, _Renamer(names).block(program.block), program.texts)
+    return Program(program.inputs, Renamer(names).block(program.block), program.texts)
 
 
-class _Renamer(Copier):
+class Renamer(Copier):
     """A copier that keeps the names of what is defined."""
 
     def __init__(self, names: Mapping[int, Operand]) -> None:

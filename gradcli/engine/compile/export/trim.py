@@ -61,7 +61,8 @@ def _without(body: Sequence[Statement], uses: Counter[str]) -> tuple[Statement, 
                     made.append(When(test, then, orelse))
             case Count():
                 inner = _without(s.body, uses)
-                made.append(Count(s.variable, s.start, s.stop, s.step, inner))
+                if inner:
+                    made.append(Count(s.variable, s.start, s.stop, s.step, inner))
             case While():
                 made.append(While(s.test, _without(s.body, uses)))
             case Until():

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from math import prod
 
 from gradcli.engine.compile.export import written
+from gradcli.engine.compile.export.array_body import ArrayBody
 from gradcli.engine.compile.export.body import Body
 from gradcli.engine.compile.export.names import Names, named
 from gradcli.engine.compile.export.operations import Operations
@@ -18,13 +19,14 @@ from gradcli.engine.compile.export.written import (
     Function,
     Item,
     Statement,
+    Total,
     Variable,
     read,
     statements,
 )
 from gradcli.engine.compile.passes.together import moved_together
-from gradcli.engine.compile.typed import Do, Program, Value
-from gradcli.engine.compile.walk import instructions
+from gradcli.engine.compile.typed import Do, Program, Value, dtype_and_shape, is_array, type_of
+from gradcli.engine.compile.walk import has_arrays, instructions
 from gradcli.engine.ops.catalog import ops
 from gradcli.record import Record
 
@@ -59,6 +61,25 @@ class Output(Record):
     says: tuple[str, ...]
     is_number: bool
 
+    @property
+    def runs(self) -> list[tuple[int, Expression, int]]:
+        """The values with their places; elements of an array that follow each other from its
+        beginning are one, with their count, which is else 0.
+        """
+        found: list[tuple[int, Expression, int]] = []
+        k = 0
+        while k < len(self.values):
+            x, count = self.values[k], 0
+            if isinstance(x, Item) and x.at == 0:
+                while self.values[k + count : k + count + 1] == (Item(x.array, count, x.type),):
+                    count += 1
+            found.append((k, x, count if count > _FEW else 0))
+            k += count if count > _FEW else 1
+        return found
+
+
+_FEW = 4  # elements of an array that are written one by one
+
 
 class Tape(Record):
     """The numbers that the tape holds: `fixed`, and at most `per_turn` for each turn of a loop
@@ -82,6 +103,7 @@ class Unit(Record):
         body: its statements.
         outputs: what it gives: the value, then the derivatives.
         tape: what its tape holds.
+        room: how many numbers its arrays in the work memory have.
         unread: the names of the parameters that nothing reads.
         fixed: the inputs that the source code has only one value of, with it.
         is_exact: True if its digits are gradcli's, with the same C library.
@@ -89,7 +111,7 @@ class Unit(Record):
 
     __slots__ = (
         *("name", "source", "about", "parameters", "functions", "body", "outputs", "tape"),
-        *("unread", "fixed", "is_exact"),
+        *("room", "unread", "fixed", "is_exact"),
     )
     name: str
     source: str
@@ -99,6 +121,7 @@ class Unit(Record):
     body: tuple[Statement, ...]
     outputs: tuple[Output, ...]
     tape: Tape
+    room: int
     unread: tuple[str, ...]
     fixed: tuple[tuple[str, float | int | bool], ...]
     is_exact: bool
@@ -190,22 +213,28 @@ def unit(question: Question, name: str, reserved: frozenset[str]) -> Unit:
         made = Parameter(names(given.name), given.name, given.type, given.shape, given.about)
         parameters.append(made)
         if given.shape:
-            known.update({v.number: Item(made.name, k) for k, v in enumerate(given.values)})
+            known.update({v.number: Item(made.name, k, given.type)
+                          for k, v in enumerate(given.values)})  # fmt: skip
         else:
             known.update({v.number: Variable(made.name, given.type) for v in given.values})
     wishes = named(program, asked.original, asked.variables, asked.first, asked.cotangents)
     says = [say for output in asked.outputs for say in output.says]
-    for x, say in zip(program.block.results, says, strict=True):
+    at = 0
+    for x in program.block.results:
         if isinstance(x, Value):
-            wishes.setdefault(x.number, _wish(say))
+            is_whole = is_array(x.type)
+            wishes.setdefault(x.number, _wish(says[at].partition("[")[0] if is_whole else says[at]))
+        at += prod(dtype_and_shape(type_of(x))[1])
     operations = Operations(names)
-    body = Body(less, wishes, names, operations, asked.remarks, asked.first, known)
+    with_arrays = has_arrays(program)
+    kind = ArrayBody if with_arrays else Body
+    body = kind(less, wishes, names, operations, asked.remarks, asked.first, known)
     found = iter(body.results)
     made_outputs = tuple(
         [
             Output(
                 output.name,
-                tuple([next(found) for _ in output.places]),
+                tuple([next(found) for _ in output.says]),
                 tuple(output.says),
                 output.is_number,
             )
@@ -221,9 +250,10 @@ def unit(question: Question, name: str, reserved: frozenset[str]) -> Unit:
         body.statements,
         made_outputs,
         _tape(body),
+        body.room,
         _unread(parameters, body, made_outputs),
         asked.fixed,
-        not any(isinstance(i, Do) and i.op == ops.alone.name for i in every),
+        not with_arrays and not any(isinstance(i, Do) and i.op == ops.alone.name for i in every),
     )
 
 
@@ -253,7 +283,7 @@ def _unread(
         for part in written.every(x):
             if isinstance(part, Variable):
                 seen.add(part.name)
-            elif isinstance(part, Item):
+            elif isinstance(part, (Item, Total)):
                 seen.add(part.array)
     return tuple([p.name for p in parameters if p.name not in seen])
 

@@ -51,14 +51,27 @@ class Called(Record):
 
 
 class Item(Record):
-    """The element of an array of floats at a place."""
+    """The element of an array at a place."""
 
-    __slots__ = ("array", "at")
+    __slots__ = ("array", "at", "type")
     array: str
     at: Expression
+    type: str
 
 
-Expression: TypeAlias = "Variable | Apply | Math | Called | Item | float | int | bool"
+class Total(Record):
+    """The sum of elements of an array of floats in NumPy's order: `count` of them from the place
+    `start` in steps.
+    """
+
+    __slots__ = ("array", "start", "count", "step")
+    array: str
+    start: Expression
+    count: int
+    step: int
+
+
+Expression: TypeAlias = "Variable | Apply | Math | Called | Item | Total | float | int | bool"
 
 
 class Statement(Record):
@@ -95,6 +108,36 @@ class Assign(Statement):
 
     __slots__ = ("variable", "value")
     variable: Variable
+    value: Expression
+
+
+class Room(Statement):
+    """Declare an array; `at` is its place in the work memory, None for one of the function's own.
+    Each path behind gives its elements a value before they are read.
+    """
+
+    __slots__ = ("array", "type", "count", "at")
+    array: str
+    type: str
+    count: int
+    at: int | None
+
+
+class Table(Statement):
+    """Declare an array of constants."""
+
+    __slots__ = ("array", "type", "values")
+    array: str
+    type: str
+    values: tuple[float | int | bool, ...]
+
+
+class Store(Statement):
+    """Give the element of an array at a place a value."""
+
+    __slots__ = ("array", "at", "value")
+    array: str
+    at: Expression
     value: Expression
 
 
@@ -174,6 +217,24 @@ class Take(Statement):
     variables: tuple[Variable, ...]
 
 
+class KeepAll(Statement):
+    """Put all elements of an array on the tape."""
+
+    __slots__ = ("array", "type", "count")
+    array: str
+    type: str
+    count: int
+
+
+class TakeAll(Statement):
+    """Give the elements of an array the numbers that were put on the tape last."""
+
+    __slots__ = ("array", "type", "count")
+    array: str
+    type: str
+    count: int
+
+
 class Return(Statement):
     """Return the result of a function."""
 
@@ -198,11 +259,11 @@ _TYPES = {float: "float", int: "int", bool: "bool"}
 
 def type_of(x: Expression) -> str:
     """The type of an expression."""
-    if isinstance(x, (Variable, Called)):
+    if isinstance(x, (Variable, Called, Item)):
         return x.type
     if isinstance(x, Apply):
         return PRIMITIVES[x.primitive].gives
-    return "float" if isinstance(x, (Math, Item)) else _TYPES[type(x)]
+    return "float" if isinstance(x, (Math, Total)) else _TYPES[type(x)]
 
 
 def applied(primitive: str, args: tuple[Expression, ...]) -> Expression:
@@ -252,6 +313,8 @@ def parts(x: Expression) -> tuple[Expression, ...]:
     """The operands of an expression."""
     if isinstance(x, (Apply, Math, Called)):
         return x.args
+    if isinstance(x, Total):
+        return (x.start,)
     return (x.at,) if isinstance(x, Item) else ()
 
 
@@ -264,7 +327,7 @@ def every(x: Expression) -> Iterator[Expression]:
 
 def is_atom(x: Expression) -> bool:
     """True for a variable or a constant."""
-    return not isinstance(x, (Apply, Math, Called, Item))
+    return not isinstance(x, (Apply, Math, Called, Item, Total))
 
 
 def size(x: Expression) -> int:
@@ -289,8 +352,10 @@ def replaced(x: Expression, value: Callable[[Variable], Expression]) -> Expressi
             return Math(function, inner)
         case Called(function=function, type=type):
             return Called(function, inner, type)
-        case Item(array=array):
-            return Item(array, inner[0])
+        case Item(array=array, type=type):
+            return Item(array, inner[0], type)
+        case Total(array=array, count=count, step=step):
+            return Total(array, inner[0], count, step)
     return x
 
 
@@ -312,6 +377,8 @@ def read(s: Statement) -> tuple[Expression, ...]:
             return (s.test,)
         case Count():
             return s.start, s.stop
+        case Store():
+            return s.at, s.value
         case Keep():
             return s.values
     return ()

@@ -13,8 +13,6 @@ from typing import Any
 
 from gradcli.engine.compile.llvm.arrays.by_op import (
     AT_ONE_PLACE,
-    BY_OP,
-    SAME,
     check_layout,
     laid_out,
 )
@@ -23,8 +21,9 @@ from gradcli.engine.compile.llvm.arrays.elements import Elements
 from gradcli.engine.compile.llvm.arrays.held import Held
 from gradcli.engine.compile.llvm.arrays.plan import units
 from gradcli.engine.compile.llvm.arrays.step_body import StepBody
-from gradcli.engine.compile.llvm.arrays.steps import Call, Copy, Node
+from gradcli.engine.compile.llvm.arrays.steps import Call, Node
 from gradcli.engine.compile.llvm.arrays.symbolic import Symbolic
+from gradcli.engine.compile.llvm.arrays.values import is_on_arrays, value
 from gradcli.engine.compile.llvm.emit import state
 from gradcli.engine.compile.llvm.emit.body import read_word, slot, write_word
 from gradcli.engine.compile.llvm.emit.definitions import Call as NumberCall
@@ -57,7 +56,7 @@ from gradcli.engine.compile.typed import (
 )
 from gradcli.engine.compile.walk import instructions, operands_of, read
 from gradcli.engine.ops.catalog import ops
-from gradcli.engine.values.data import Quiet, np
+from gradcli.engine.values.data import np
 
 _KINDS = {dtype: type_ for type_, dtype in DTYPES.items()}
 _WORD = 8
@@ -157,7 +156,7 @@ class ArrayBody(StepBody):
     # --- instructions ------------------------------------------------------------------
 
     def instruction(self, i: Instruction) -> None:
-        if isinstance(i, Do) and _is_on_arrays(i):
+        if isinstance(i, Do) and is_on_arrays(i):
             self._on_arrays(i)
         elif isinstance(i, Do | Leave) and self._is_waiting(i):
             self._waiting.append(i)
@@ -511,46 +510,11 @@ class ArrayBody(StepBody):
 
     def _value(self, i: Do | DoSeveral, args: Sequence[Any]) -> Any:
         """What the op's NumPy function gives for symbols."""
-        try:
-            with Quiet():
-                return self._of_symbols(i, args)
-        except Exception as error:  # it needs values; symbols have only shapes and types
-            raise Untranslatable(f"`{i.op}` of arrays: {error}") from None
-
-    def _of_symbols(self, i: Do | DoSeveral, args: Sequence[Any]) -> Any:
-        op, params = ops[i.op], dict[str, Any](i.params)
-        if op in SAME or (op is ops.along_directions and ops[params["of"]] in SAME):
-            return args[0]
-        if op is ops.held:
-            return params["of"].data
-        if op is ops.owned:
-            check_layout(ops[params["by"]], args[0], args, params["index"])
-            return args[0]
-        at = i.args[-1] if op in AT_ONE_PLACE else None
+        at = i.args[-1] if ops[i.op] in AT_ONE_PLACE else None
         if at is not None and isinstance(self._steps.symbol(args[-1]).source, Node):
             self._flush()
             args = [*args[:-1], self._steps.number(self.operand(at))]
-        if op in BY_OP:
-            return BY_OP[op](self._steps, *args, **params)
-        if op is ops.assembled:
-            return self._assembled(args, params["size"])
-        if op is ops.stack and not any(getattr(x, "ndim", 0) for x in args):
-            return self._assembled(args, (len(args),))
-        assert op.value.array is not None
-        return op.value.array(*args, **params)
-
-    def _assembled(self, args: Sequence[Any], shape: Sequence[int]) -> Symbolic:
-        """An array whose elements are the given numbers."""
-        numbers = [self._steps.symbol(x) for x in args]
-        kind = numbers[0].type
-        target = Node(kind, shape)
-        flat = self._steps.whole(target).reshape(-1)
-        for k, x in enumerate(numbers):
-            if x.type != kind:
-                raise Untranslatable("numbers of several types")
-            source = x.source if isinstance(x.source, Number) else x.part()
-            self._steps.steps.append(Copy(target, flat[k : k + 1].part(), source))
-        return self._steps.whole(target)
+        return value(self._steps, i, args)
 
     def _symbol(self, x: Operand) -> Symbolic:
         assert isinstance(x, Value)
@@ -606,11 +570,6 @@ class ArrayBody(StepBody):
         for i in waiting:
             super().instruction(i)
             self._done_with(i)
-
-
-def _is_on_arrays(i: Do) -> bool:
-    types = map(type_of, (i.target, *i.args))
-    return ops[i.op].value.number is None or any(map(is_array, types))
 
 
 def _is_whole(type: str) -> bool:

@@ -43,7 +43,7 @@ def copy(step: Copy) -> str:
     source = None if isinstance(step.source, Number) else step.source
     of_number = source is None
     shape = step.to.shape
-    strides = [step.to.strides, _strides(source, shape) if source else (0,) * len(shape)]
+    strides = [step.to.strides, spread_strides(source, shape) if source else (0,) * len(shape)]
     number = "%x"
     if of_number and type_ == "bool":
         number = w.put("zext i1 %x to i8")
@@ -212,7 +212,7 @@ def product(step: Product) -> str:
     heads = [Part(x.node, 0, x.shape[:-2], x.strides[: len(x.shape[:-2])]) for x in (a, b)]
     shape = np.broadcast_shapes(*(x.shape for x in heads))
     stacked = [8 * rows * columns * prod(shape[k + 1 :]) for k in range(len(shape))]
-    sizes, strides = merged(shape, [*(_strides(x, shape) for x in heads), stacked])
+    sizes, strides = merged(shape, [*(spread_strides(x, shape) for x in heads), stacked])
     w.array("%sizes", "i64", (sizes[-1], rows, a.shape[-1], columns))
     w.array("%steps", "i64", (*(s[-1] for s in strides), *of_a, *of_b, *of_out))
     w.do("%at = alloca [3 x ptr]")
@@ -227,7 +227,7 @@ def product(step: Product) -> str:
     return "\n".join(["entry:", *w.lines, "}"])
 
 
-def _strides(x: Part, shape: Sequence[int]) -> tuple[int, ...]:
+def spread_strides(x: Part, shape: Sequence[int]) -> tuple[int, ...]:
     """Strides of an array that is broadcast to a shape."""
     lead = (0,) * (len(shape) - len(x.shape))
     own = (0 if n == 1 else s for n, s in zip(x.shape, x.strides, strict=True))

@@ -1,0 +1,350 @@
+"""Write a typed program with arrays as statements: ops on arrays become loops over elements.
+
+An op's NumPy function runs on symbols, as for machine code, and records the steps that it takes;
+`array_loops.py` writes these as loops. Steps wait until a number of their result is read, so that
+those on arrays of one size become one loop.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from gradcli.engine.compile.export.array_loops import ArrayLoops, Elementwise, Numbered
+from gradcli.engine.compile.export.array_variables import Fill, WithVariables
+from gradcli.engine.compile.export.body import Body
+from gradcli.engine.compile.export.names import Names
+from gradcli.engine.compile.export.operations import Attempted, Operations
+from gradcli.engine.compile.export.remarks import Remarks
+from gradcli.engine.compile.export.tape import Relieved
+from gradcli.engine.compile.export.written import (
+    Attempt,
+    Expression,
+    Item,
+    Keep,
+    KeepAll,
+    Let,
+    Math,
+    Room,
+    Take,
+    TakeAll,
+    Variable,
+    every,
+    is_atom,
+    size,
+)
+from gradcli.engine.compile.llvm.arrays.steps import Node
+from gradcli.engine.compile.llvm.arrays.symbolic import Symbolic
+from gradcli.engine.compile.llvm.arrays.values import is_on_arrays, value
+from gradcli.engine.compile.scalar.errors import Untranslatable
+from gradcli.engine.compile.typed import (
+    DTYPES,
+    Block,
+    Do,
+    DoSeveral,
+    If,
+    Instruction,
+    NotCompilable,
+    Operand,
+    Pop,
+    Program,
+    Push,
+    Ruled,
+    Value,
+    dtype_and_shape,
+    is_array,
+    type_of,
+)
+from gradcli.engine.compile.walk import blocks, instructions, operands_of, read
+from gradcli.engine.ops.catalog import ops
+from gradcli.source import Span
+
+_MOST = 64  # elements of an array that the function has itself, not in its work memory
+_KINDS = {dtype: type_ for type_, dtype in DTYPES.items()}
+
+
+class ArrayBody(Body):
+    """The statements of a program with arrays. Arguments as of `Body`; an input that is an array
+    is the `Item` at its beginning.
+    """
+
+    def __init__(
+        self,
+        less: Relieved,
+        names: Mapping[int, str],
+        given: Names,
+        operations: Operations,
+        remarks: Remarks,
+        first: int,
+        inputs: Mapping[int, Expression],
+    ) -> None:
+        made = WithVariables(less.program)
+        self._variables = made.variables
+        self._symbols: dict[int, Symbolic] = {}
+        self._reads = Counter(v.number for v in read(made.program.block))
+        for fill in _fills(made.program.block):
+            self._reads.update(x.number for x in fill.values if isinstance(x, Value))
+        self._wishes: dict[Node, str] = {}
+        self._loops_of = ArrayLoops(given, self._element, self._stored, self._wishes)
+        self._span = Span(0, 0)
+        for v in made.program.inputs:
+            x = inputs.get(v.number)
+            if is_array(v.type) and isinstance(x, Item):
+                self._symbols[v.number] = self._whole(v.type, x.array)
+        super().__init__(
+            Relieved(made.program, less.turns), names, given, operations, remarks, first, inputs
+        )
+        self.statements = (*self._loops_of.tables, *self.statements)
+
+    # --- what is used where ----------------------------------------------------------------------
+
+    def _given_before(self, program: Program) -> Sequence[Value]:
+        return [*program.inputs, *(v for v, _ in self._variables)]
+
+    def _operands(self, i: Instruction) -> Iterable[Operand | None]:
+        return i.values if isinstance(i, Fill) else operands_of(i)
+
+    # --- arrays ----------------------------------------------------------------------------------
+
+    def _whole(self, type: str, name: str) -> Symbolic:
+        """The symbol of an array that has a name."""
+        dtype, shape = dtype_and_shape(type)
+        return self._loops_of.steps.whole(Node(_KINDS[dtype], shape, name))
+
+    def _room(self, type: str, wish: str | None) -> Symbolic:
+        """A new array."""
+        dtype, shape = dtype_and_shape(type)
+        node = Node(_KINDS[dtype], shape)
+        self._made.append(self._stored(node, wish))
+        return self._loops_of.steps.whole(node)
+
+    def _stored(self, node: Node, wish: str | None = None) -> Room:
+        """The declaration of an array."""
+        wish = wish or self._wishes.get(node)
+        node.at = self._given.numbered("float") if wish is None else self._given(wish)
+        if node.type != "float" or node.count <= _MOST:
+            return Room(node.at, node.type, node.count, None)
+        self.room += node.count
+        return Room(node.at, node.type, node.count, self.room - node.count)
+
+    def _symbol(self, x: Value) -> Symbolic:
+        if x.number not in self._symbols:  # a variable that has not been filled yet
+            wish = next((self._names.get(of.number) for v, of in self._variables if v == x), None)
+            self._symbols[x.number] = self._room(x.type, wish)
+        return self._symbols[x.number]
+
+    def _argument(self, x: Operand | None) -> Any:
+        """An argument of an op: a symbol, or a known value."""
+        if not isinstance(x, Value):
+            return x
+        if is_array(x.type) or x.number in self._symbols:
+            return self._symbol(x)
+        return self._loops_of.steps.number(Numbered(self._plain(x), x.type))
+
+    def _plain(self, x: Value) -> Expression:
+        """A number that loops over arrays may read: a variable, if it is more than a sign."""
+        found = self.expression(x)
+        is_long = size(found) > 1 or any(isinstance(part, Math) for part in every(found))
+        if is_long and not is_atom(found):
+            found = self._held(self._name(x), found)
+            self._known[x.number] = found
+        return found
+
+    def _held(self, variable: Variable, x: Expression) -> Variable:
+        self._made.append(Let(variable, x, True))
+        return variable
+
+    def expression(self, x: Operand) -> Expression:
+        if not isinstance(x, Value) or x.number in self._known:
+            return super().expression(x)
+        symbol = self._symbols[x.number]
+        self._flush()
+        found = self._loops_of.only(symbol)
+        self._known[x.number] = found
+        return found
+
+    # --- instructions ----------------------------------------------------------------------------
+
+    def _instruction(self, i: Instruction) -> None:
+        self._span = i.span if i.span.end > i.span.start else self._span
+        match i:
+            case Do() if is_on_arrays(i):
+                self._on_arrays(i)
+            case Fill():
+                self._fill(i)
+            case DoSeveral():
+                self._several(i)
+            case Ruled():
+                for t, x in zip(i.targets, i.values, strict=True):
+                    if is_array(t.type):
+                        self._symbols[t.number] = self._argument(x)
+                    else:
+                        self._known[t.number] = self.expression(x)
+            case Push() if any(is_array(type_of(x)) for x in i.values):
+                self._push(i)
+            case Pop() if any(is_array(t.type) for t in i.targets):
+                self._pop(i)
+            case Do():
+                super()._instruction(i)
+            case _:
+                self._flush()
+                for block in blocks(i) if isinstance(i, If) else ():
+                    self._declare(block)
+                super()._instruction(i)
+        for y in self._operands(i):
+            if isinstance(y, Value):
+                self._reads[y.number] -= 1
+
+    def _declare(self, block: Block) -> None:
+        """Declare the variables that a side of a branch fills at its end."""
+        last = block.body[-1] if block.body else None
+        for v in last.targets if isinstance(last, Fill) else ():
+            self._symbol(v)
+
+    def _inside(self, block: Block) -> list[Any]:
+        outside, self._made = self._made, []
+        self._block(block)
+        self._flush()
+        made, self._made = self._made, outside
+        return made
+
+    def _next(
+        self, params: Sequence[Variable], given: Sequence[Operand], but: int | None = None
+    ) -> None:
+        for k, x in enumerate(given):
+            if k != but:
+                self.expression(x)
+        self._flush()
+        super()._next(params, given, but)
+
+    def _on_arrays(self, i: Do) -> None:
+        if i.target.number < self._first:
+            self._remark(i)
+        args = [self._argument(x) for x in i.args]
+        try:
+            symbol = self._elementwise(i, args)
+            if symbol is None:
+                symbol = self._loops_of.steps.symbol(value(self._loops_of.steps, i, args))
+        except Untranslatable:
+            raise NotCompilable(f"`{i.op}` of these arrays has no loop", i.span) from None
+        dtype, shape = dtype_and_shape(i.target.type)
+        if symbol.shape != shape or symbol.type != _KINDS.get(dtype):
+            raise NotCompilable(f"`{i.op}` of these arrays has no loop", i.span)
+        self._symbols[i.target.number] = symbol
+        name = self._names.get(i.target.number)
+        if name is not None and isinstance(symbol.source, Node) and symbol.is_whole:
+            self._wishes.setdefault(symbol.source, name)
+
+    def _elementwise(self, i: Do, args: Sequence[Any]) -> Symbolic | None:
+        """The result of an op element by element by its formula on numbers; None for others."""
+        op = ops[i.op]
+        if not op.elementwise or op.value.number is None or not is_array(i.target.type):
+            return None
+        symbols = [x for x in args if isinstance(x, Symbolic)]
+        kind = _KINDS.get(dtype_and_shape(i.target.type)[0])
+        if kind is None or not symbols:
+            return None
+        given = tuple([None if isinstance(x, Symbolic) else (x,) for x in args])
+        function = Elementwise(i, given)
+        return self._loops_of.steps.map(function, symbols, (*(x.type for x in symbols), kind))
+
+    def _several(self, i: DoSeveral) -> None:
+        """Parts of an array, which are views of it."""
+        if not ops[i.op].memory.view:
+            raise NotCompilable(f"`{i.op}` of arrays has no loop", i.span)
+        try:
+            parts = value(self._loops_of.steps, i, [self._argument(x) for x in i.args])
+        except Untranslatable:
+            raise NotCompilable(f"`{i.op}` of these arrays has no loop", i.span) from None
+        for target, part in zip(i.targets, parts, strict=True):
+            self._symbols[target.number] = part
+
+    def _fill(self, i: Fill) -> None:
+        nodes = [self._symbol(v).source for v in i.targets]
+        pairs = []
+        for v, x in zip(i.targets, i.values, strict=True):
+            symbol, target = self._argument(x), self._symbol(v).source
+            is_of_another = symbol.source in nodes and len(nodes) > 1
+            if symbol.source is target or is_of_another:
+                self._flush()
+                symbol = self._copied(symbol)
+            pairs.append((symbol, target))
+        self._flush()
+        for symbol, target in pairs:
+            assert isinstance(target, Node)
+            self._loops_of.steps.copy(symbol, target)
+        self._flush()
+
+    def _copied(self, x: Symbolic) -> Symbolic:
+        return self._loops_of.steps.whole(self._loops_of.steps.copy(x, Node(x.type, x.shape)).node)
+
+    def _push(self, i: Push) -> None:
+        numbers = [x for x in i.values if not is_array(type_of(x))]
+        arrays = [self._in_memory(x) for x in i.values if is_array(type_of(x))]
+        self._made.append(Keep(tuple([self.expression(x) for x in numbers])))
+        self._made += [KeepAll(node.at, node.type, node.count) for node in arrays]
+        count = len(numbers) + sum(node.count for node in arrays)
+        self.pushes.append((count, tuple(self._loops)))
+
+    def _in_memory(self, x: Operand) -> Node:
+        """A whole array that has a name."""
+        symbol = self._argument(x)
+        node = symbol.source
+        if not isinstance(node, Node) or not symbol.is_whole:
+            node = self._copied(symbol).source
+            assert isinstance(node, Node)
+        if not node.at:
+            self._made.append(self._stored(node))
+        self._flush()
+        return node
+
+    def _pop(self, i: Pop) -> None:
+        for t in reversed([t for t in i.targets if is_array(t.type)]):
+            symbol = self._room(t.type, self._names.get(t.number))
+            assert isinstance(symbol.source, Node)
+            self._made.append(TakeAll(symbol.source.at, symbol.source.type, symbol.source.count))
+            self._symbols[t.number] = symbol
+        numbers = [t for t in i.targets if not is_array(t.type)]
+        variables = tuple([self._name(t) for t in numbers])
+        self._known.update({t.number: v for t, v in zip(numbers, variables, strict=True)})
+        self._made.append(Take(variables))
+
+    def _result(self, x: Operand) -> Sequence[Expression]:
+        if not is_array(type_of(x)):
+            self._flush()
+            return super()._result(x)
+        node = self._in_memory(x)
+        return [Item(node.at, k, node.type) for k in range(node.count)]
+
+    # --- steps -----------------------------------------------------------------------------------
+
+    def _element(self, function: Elementwise, args: Sequence[Expression]) -> Expression:
+        """An op of elements of arrays, with statements before it if it may refuse them."""
+        left = iter(args)
+        given = [next(left) if x is None else x[0] for x in function.given]
+        kind = _KINDS[dtype_and_shape(function.of.target.type)[0]]
+        found = self._written(function.of, given, kind)
+        if isinstance(found, Attempted):
+            variable = self._fresh(found.type)
+            self._made.append(Attempt(variable, found.function, found.args))
+            return variable
+        return found
+
+    def _flush(self) -> None:
+        """Write the steps that wait as loops."""
+        read_later = {s.source for n, s in self._symbols.items() if self._reads[n] > 0}
+        outside = self._made
+        for statement in self._loops_of.written(read_later, self._inner):
+            outside.append(statement)
+
+    def _inner(self, write: Any) -> list[Any]:
+        """The statements that a function writes."""
+        outside, self._made = self._made, []
+        write(self._made)
+        made, self._made = self._made, outside
+        return made
+
+
+def _fills(block: Block) -> Iterable[Fill]:
+    return [i for i in instructions(block.body) if isinstance(i, Fill)]

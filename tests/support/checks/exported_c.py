@@ -7,6 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
+from gradcli.engine.compile.export.c_header import works
+
 CC = shutil.which("cc")
 FLAGS = ["-std=c99", "-O2", "-Wall", "-Wextra", "-Werror", "-pedantic", "-ffp-contract=off"]
 _TYPES = {"float": ctypes.c_double, "int": ctypes.c_int64, "bool": ctypes.c_bool}
@@ -40,9 +42,9 @@ def called(loaded: ctypes.CDLL, unit, values, work=None):
             args.append(_TYPES[p.type](np.asarray(x).item()))
     outputs = {o.name: np.full(len(o.values), 7.25) for o in unit.outputs}
     args += [ctypes.c_void_p(o.ctypes.data) for o in outputs.values()]
-    if unit.tape.fixed or unit.tape.per_turn:
+    if works(unit):
         if work is None:
-            work = 100_000 if unit.tape.per_turn else unit.tape.fixed
+            work = 100_000 if unit.tape.per_turn else unit.tape.fixed + unit.room
         memory = np.zeros(work)
         args += [ctypes.c_void_p(memory.ctypes.data), ctypes.c_size_t(work)]
     function = getattr(loaded, unit.name)

@@ -62,7 +62,40 @@ COMPILED = [
         "two_bodies",
         "two_paths",
     ),
+    "newtons_method",
 ]
+LONG = ["epidemic"]
+"""Samples of which the source code is long, tested once."""
+_T = ", ".join(str(k / 4 + 0.1) for k in range(12))
+_ROWS = [[((i * 7 + j * 3) % 11) / 7 - 0.6 for j in range(4)] for i in range(12)]
+_X = f"input x: float[n] = [{_T}]\n"
+ARRAYS = {
+    "fit": f"input a = 1.0\ninput k = 0.5\n{_X}r = a * exp(-k * x) - 1.0\nsum(r * r)",
+    "extreme": f"{_X}mean(x ** 2) + x.max() + x.min() + norm(x) + prod(x)",
+    "classes": f"input w: float[4] = [0.1, 0.2, -0.3, 0.4]\nX = tensor({_ROWS})\n"
+    "-(log(sigmoid(X @ w))).sum()",
+    "softmax": f"{_X}logsumexp(x, 0) + softmax(x, 0)[3]",
+    "network": "input W: float[4, 3] = [[0.1, 0.2, 0.3], [0.4, 0.5, 0.6], [-0.1, 0.2, 0.1], "
+    f"[0.3, 0.1, 0.2]]\nX = tensor({_ROWS})\nh = tanh(X @ W)\n"
+    "(h.sum(dim=0) ** 2).sum() + h.mean(dim=1).sum() + (h.T @ X).sum()",
+    "carried": f"{_X}input a = 0.3\ny = x\nfor i in range(6):\n    y = sin(y) * a + x\nsum(y * y)",
+    "until": f"{_X}input a = 1.7\ny = x\nwhile sum(y) < 1000:\n    y = y * a + sin(x)\nsum(y)",
+    "sides": f"{_X}input a = 1.7\nif sum(x) > 3:\n    y = x * a\nelse:\n    y = x - a\nsum(y * y)",
+    "items": f"{_X}s = 0.0\nfor i in range(n):\n    s = s + x[i] * x[n - 1 - i] * i\ns",
+    "slices": f"{_X}d = x[1:] - x[:-1]\nsum(d * d) + (x[::2] * 2).sum() + flip(x, [0])[2]",
+    "choices": f"{_X}where(x > 1, x * x, sin(x)).sum() + relu(x - 1).sum() + clamp(x, 0.5, 1.5).sum()",
+    "joined": f"{_X}y = cat([x, x * 2])\nstack([y, y * y]).sum(dim=0).mean()",
+    "groups": f"{_X}g = tensor([0, 1, 1, 0, 2, 2, -1, 3, 1, 0, 2, 1])\n"
+    "input w: float[4] = [1.0, 2.0, 3.0, 4.0]\n(w[g] * x).sum()",
+    "swapped": f"{_X}y = x\nz = x * 2\nfor i in range(5):\n    y, z = z, y * 0.5 + z\nsum(y * z)",
+    "left": f"{_X}y = x\nfor i in range(20):\n    y = y * 1.3\n    if sum(y) > 60:\n        break\n"
+    "sum(y * y)",
+    "special": f"{_X}(erf(x) + lgamma(x + 1) + log1p(x) + atan(x)).sum()",
+    "large": "input a = 0.7\nx = linspace(0, 1, 300)\ny = exp(a * x)\nsum(y * y) / 300",
+    "outer": f"{_X}sum(outer(x, x) * 0.5) + (x[:, None] - x[None, :]).abs().sum()",
+}
+"""Programs on arrays that are too long to be written element by element."""
+
 SECOND = ("turns", "nested", "breaks", "ops", "choice", "function")
 
 REFUSED = {
@@ -70,7 +103,6 @@ REFUSED = {
     "control_flow": "random numbers",
     "descent": "requires grad",
     "doubling": "known only at run time",
-    "epidemic": "shapes",
     "first_network": "torch.nn.Linear",
     "graph_walk": "grad_fn",
     "hessian_vector": "matrix",
@@ -78,7 +110,6 @@ REFUSED = {
     "linear": "recorded",
     "mean_of_squares": "requires grad",
     "micrograd": "class",
-    "newtons_method": "solve_columns",
     "ones_like": "requires grad",
     "own_relu": "320 elements",
     "own_scale": "Scale",

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from gradcli.engine.compile.export.array_loops import ArrayLoops, Elementwise, Numbered
-from gradcli.engine.compile.export.array_variables import Fill, WithVariables
+from gradcli.engine.compile.export.array_variables import Fill, WithVariables, is_whole
 from gradcli.engine.compile.export.body import Body
 from gradcli.engine.compile.export.names import Names
 from gradcli.engine.compile.export.operations import Attempted, Operations
@@ -58,6 +58,8 @@ from gradcli.engine.compile.typed import (
 )
 from gradcli.engine.compile.walk import blocks, instructions, operands_of, read
 from gradcli.engine.ops.catalog import ops
+from gradcli.engine.tape.tensor import Tensor
+from gradcli.engine.values.data import np
 from gradcli.source import Span
 
 _MOST = 64  # elements of an array that the function has itself, not in its work memory
@@ -112,10 +114,9 @@ class ArrayBody(Body):
         dtype, shape = dtype_and_shape(type)
         return self._loops_of.steps.whole(Node(_KINDS[dtype], shape, name))
 
-    def _room(self, type: str, wish: str | None) -> Symbolic:
-        """A new array."""
-        dtype, shape = dtype_and_shape(type)
-        node = Node(_KINDS[dtype], shape)
+    def _room(self, type: str, shape: Sequence[int], wish: str | None) -> Symbolic:
+        """A new array of numbers of a type."""
+        node = Node(type, shape)
         self._made.append(self._stored(node, wish))
         return self._loops_of.steps.whole(node)
 
@@ -131,7 +132,8 @@ class ArrayBody(Body):
     def _symbol(self, x: Value) -> Symbolic:
         if x.number not in self._symbols:  # a variable that has not been filled yet
             wish = next((self._names.get(of.number) for v, of in self._variables if v == x), None)
-            self._symbols[x.number] = self._room(x.type, wish)
+            dtype, shape = dtype_and_shape(x.type)
+            self._symbols[x.number] = self._room(_KINDS[dtype], shape, wish)
         return self._symbols[x.number]
 
     def _argument(self, x: Operand | None) -> Any:
@@ -181,9 +183,9 @@ class ArrayBody(Body):
                         self._symbols[t.number] = self._argument(x)
                     else:
                         self._known[t.number] = self.expression(x)
-            case Push() if any(is_array(type_of(x)) for x in i.values):
+            case Push() if any(is_whole(type_of(x)) for x in i.values):
                 self._push(i)
-            case Pop() if any(is_array(t.type) for t in i.targets):
+            case Pop() if any(is_whole(t.type) for t in i.targets):
                 self._pop(i)
             case Do():
                 super()._instruction(i)
@@ -225,6 +227,8 @@ class ArrayBody(Body):
         try:
             symbol = self._elementwise(i, args)
             if symbol is None:
+                symbol = self._at_known_places(i, args)
+            if symbol is None:
                 symbol = self._loops_of.steps.symbol(value(self._loops_of.steps, i, args))
         except Untranslatable:
             raise NotCompilable(f"`{i.op}` of these arrays has no loop", i.span) from None
@@ -248,6 +252,22 @@ class ArrayBody(Body):
         given = tuple([None if isinstance(x, Symbolic) else (x,) for x in args])
         function = Elementwise(i, given)
         return self._loops_of.steps.map(function, symbols, (*(x.type for x in symbols), kind))
+
+    def _at_known_places(self, i: Do, args: Sequence[Any]) -> Symbolic | None:
+        """Parts of an array at several known places of its first dimension, or an array of zeros
+        to which parts are added there; None for other ops.
+        """
+        params = dict[str, Any](i.params)
+        index, steps = params.get("index"), self._loops_of.steps
+        is_list = isinstance(index, Tensor) and index.ndim == 1 and index.dtype == "int64"
+        if not is_list or i.op not in (ops.getitem.name, ops.unindex.name):
+            return None
+        assert isinstance(index, Tensor)
+        if i.op == ops.getitem.name:
+            x = args[0]
+            return steps.pick_rows(x, steps.symbol(index.data % x.shape[0]))
+        zeros, places = steps.symbol(np.zeros(params["size"])), index.data % params["size"][0]
+        return steps.add_rows(zeros, steps.symbol(places), args[0])
 
     def _several(self, i: DoSeveral) -> None:
         """Parts of an array, which are views of it."""
@@ -277,12 +297,17 @@ class ArrayBody(Body):
         self._flush()
 
     def _copied(self, x: Symbolic) -> Symbolic:
-        return self._loops_of.steps.whole(self._loops_of.steps.copy(x, Node(x.type, x.shape)).node)
+        """A copy of an array."""
+        made = self._room(x.type, x.shape, None)
+        assert isinstance(made.source, Node)
+        self._loops_of.steps.copy(x, made.source)
+        return made
 
     def _push(self, i: Push) -> None:
-        numbers = [x for x in i.values if not is_array(type_of(x))]
-        arrays = [self._in_memory(x) for x in i.values if is_array(type_of(x))]
-        self._made.append(Keep(tuple([self.expression(x) for x in numbers])))
+        numbers = [x for x in i.values if not is_whole(type_of(x))]
+        arrays = [self._in_memory(x) for x in i.values if is_whole(type_of(x))]
+        if numbers:
+            self._made.append(Keep(tuple([self.expression(x) for x in numbers])))
         self._made += [KeepAll(node.at, node.type, node.count) for node in arrays]
         count = len(numbers) + sum(node.count for node in arrays)
         self.pushes.append((count, tuple(self._loops)))
@@ -300,15 +325,17 @@ class ArrayBody(Body):
         return node
 
     def _pop(self, i: Pop) -> None:
-        for t in reversed([t for t in i.targets if is_array(t.type)]):
-            symbol = self._room(t.type, self._names.get(t.number))
+        for t in reversed([t for t in i.targets if is_whole(t.type)]):
+            dtype, shape = dtype_and_shape(t.type)
+            symbol = self._room(_KINDS[dtype], shape, self._names.get(t.number))
             assert isinstance(symbol.source, Node)
             self._made.append(TakeAll(symbol.source.at, symbol.source.type, symbol.source.count))
             self._symbols[t.number] = symbol
-        numbers = [t for t in i.targets if not is_array(t.type)]
+        numbers = [t for t in i.targets if not is_whole(t.type)]
         variables = tuple([self._name(t) for t in numbers])
         self._known.update({t.number: v for t, v in zip(numbers, variables, strict=True)})
-        self._made.append(Take(variables))
+        if variables:
+            self._made.append(Take(variables))
 
     def _result(self, x: Operand) -> Sequence[Expression]:
         if not is_array(type_of(x)):

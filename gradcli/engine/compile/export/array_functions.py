@@ -29,6 +29,9 @@ _PLAIN = {
     (np.logical_and, "bool"): "bool_and",
     (np.logical_or, "bool"): "bool_or",
     (np.logical_not, "bool"): "bool_not",
+    (np.invert, "bool"): "bool_not",
+    (np.bitwise_and, "bool"): "bool_and",
+    (np.bitwise_or, "bool"): "bool_or",
     (np.copysign, "float"): "float_copysign",
 }
 _CIRCULAR = ("sin", "cos", "tan", "sinh", "cosh", "tanh")
@@ -67,6 +70,11 @@ def of_elements(function: Any, types: Sequence[str], args: Sequence[Expression])
         return Apply("float_mul" if function is np.square else "float_div", pair)
     if function in (np.maximum, np.minimum):
         return combined(function, kind, *given)
+    if function is np.isfinite and kind == "float":
+        return Apply("bool_not", (Apply("float_is_nonfinite", given),))
+    if function is np.isinf and kind == "float":
+        is_number = Apply("bool_not", (Apply("float_is_nan", given),))
+        return Apply("bool_and", (Apply("float_is_nonfinite", given), is_number))
     if function in _SIGNS and kind != "bool":
         name = _SIGNS[function]
         if kind == "int" and name in ("add", "sub"):

@@ -511,7 +511,8 @@ class ArrayLoops:
         def each(body: list[Statement], at: Sequence[Variable]) -> None:
             row: Expression = at[0] if at else 0
             spot = self._item(step.at, _place(_start(step.at), [(row, 1)]))
-            place = self._checked(body, spot, whole[0])
+            is_sure = step.at.node in self._known
+            place = spot if is_sure else self._checked(body, spot, whole[0])
 
             def element(inside: list[Statement], more: Sequence[Variable]) -> None:
                 rest = [(x, 1) for x in more[len(at) :]]

@@ -7,22 +7,29 @@ each turn fills again. Branches and loops then pass on numbers alone.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeVar, cast
 
 from gradcli.engine.compile.export.tape import Renamer
 from gradcli.engine.compile.typed import (
+    NUMBERS_IN,
     Block,
     If,
     Instruction,
     Loop,
     Operand,
+    Pop,
     Program,
     Value,
+    dtype_and_shape,
     is_array,
 )
-from gradcli.engine.compile.walk import Fresh, with_blocks
+from gradcli.engine.compile.walk import Fresh, rewritten, with_blocks
 from gradcli.source import Span
 
 _NOWHERE = Span(0, 0)
+
+
+_Passing = TypeVar("_Passing", If, Loop, Pop)
 
 
 class Fill(Instruction):
@@ -31,6 +38,11 @@ class Fill(Instruction):
     __slots__ = ("targets", "values")
     targets: tuple[Value, ...]
     values: tuple[Operand, ...]
+
+
+def is_whole(type: str) -> bool:
+    """True for a type of arrays with dimensions; others are numbers here."""
+    return is_array(type) and bool(dtype_and_shape(type)[1])
 
 
 class _Renamer(Renamer):
@@ -71,15 +83,28 @@ class WithVariables:
         for i in block.body:
             match i:
                 case If():
-                    body.append(self._branch(i))
+                    body.append(self._branch(self._with_numbers(i)))
                 case Loop():
-                    body += self._loop(i)
+                    body += self._loop(self._with_numbers(i))
+                case Pop():
+                    body.append(self._with_numbers(i))
                 case _:
                     body.append(i)
         return Block(tuple(body), block.results)
 
+    def _with_numbers(self, i: _Passing) -> _Passing:
+        """An instruction that gives numbers in place of arrays without dimensions."""
+
+        def as_number(v: Value) -> Value:
+            if not is_array(v.type) or is_whole(v.type):
+                return v
+            self._names[v.number] = made = self._fresh(NUMBERS_IN[dtype_and_shape(v.type)[0]])
+            return made
+
+        return cast(_Passing, rewritten(i, lambda x: x, as_number))
+
     def _branch(self, i: If) -> Instruction:
-        places = [k for k, t in enumerate(i.targets) if is_array(t.type)]
+        places = [k for k, t in enumerate(i.targets) if is_whole(t.type)]
         if not places:
             return with_blocks(i, self._block)
         own = [self._names.get(i.targets[k].number) or self._variable(i.targets[k]) for k in places]
@@ -114,7 +139,7 @@ class WithVariables:
         return isinstance(x, Value) and isinstance(v, Value) and x.number == v.number
 
     def _loop(self, i: Loop) -> list[Instruction]:
-        places = [k for k, p in enumerate(i.params) if is_array(p.type)]
+        places = [k for k, p in enumerate(i.params) if is_whole(p.type)]
         if not places:
             return [with_blocks(i, self._block)]
         own = [self._variable(i.params[k]) for k in places]

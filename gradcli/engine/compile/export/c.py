@@ -170,7 +170,7 @@ class _Source(Printer):
             lines += self._when("    ", f"work_size < {unit.room}", "return 1;")
         elif works(unit) and not self._checks:
             lines += self._when("    ", f"work_size < {unit.name}_work_size()", "return 1;")
-        if works(unit):
+        if unit.tape.fixed or unit.tape.per_turn:
             lines += [f"    size_t used = {unit.room};"]
         lines += self.body(unit.body, "    ")
         lines += self._finite()

@@ -6,6 +6,7 @@ import platform
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from gradcli.engine.compile.export.c_header import works
 from gradcli.engine.compile.export.unit import Parameter, Unit
 from gradcli.engine.compile.export.written import read, size, statements
 from gradcli.record import Record
@@ -107,7 +108,7 @@ def _point_in_c(unit: Unit, point: Point, k: int) -> list[str]:
         lines += [f"    const double expected_{o.name}[] = {{", *_in_lines(numbers), "    };"]
         lines += [f"    double {o.name}[{len(o.values)}];"]
         given.append(o.name)
-    if unit.tape.fixed or unit.tape.per_turn:
+    if works(unit):
         lines += _called_with_work(unit, given)
     else:
         lines += [f"    int status = {unit.name}({', '.join(given)});"]
@@ -125,7 +126,7 @@ def _point_in_c(unit: Unit, point: Point, k: int) -> list[str]:
 
 def _called_with_work(unit: Unit, given: Sequence[str]) -> list[str]:
     """A call with as much work memory as it needs."""
-    size_ = unit.tape.fixed + _LEAST * bool(unit.tape.per_turn)
+    size_ = unit.room + unit.tape.fixed + _LEAST * bool(unit.tape.per_turn)
     return [
         f"    size_t work_size = {size_};",
         "    double *work = NULL;",

@@ -1,0 +1,104 @@
+"""Arrays in exported C and Python are loops over elements, with gradcli's numbers."""
+
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+from support.checks.exported_c import CC, called, library
+from support.processes.house import ROOT
+from support.programs.exported import ARRAYS, LONG, answer, defaults
+
+from gradcli.engine.compile.export import c, python
+from gradcli.program import load
+from gradcli.questions.asked.request import request
+from gradcli.questions.exported.export import written
+
+needs_cc = pytest.mark.skipif(CC is None, reason="there is no C compiler")
+
+
+def _unit(program, name, language, order=1):
+    asked = request({}, {})
+    return written(program.loaded, asked, (), order, f"{name}_", language.RESERVED)
+
+
+@pytest.fixture(scope="module")
+def programs():
+    return {name: load(text) for name, text in ARRAYS.items()}
+
+
+@pytest.fixture(scope="module")
+def by_c(programs, tmp_path_factory):
+    """Each unit, and the library of them all."""
+    units = {name: _unit(program, name, c) for name, program in programs.items()}
+    files = {}
+    for name, unit in units.items():
+        files[f"{name}.c"] = c.source(unit, "0", f"{name}.h")
+        files[f"{name}.h"] = c.header(unit, "0", f"{name}.h")
+    return units, files, library(tmp_path_factory.mktemp("arrays"), files)
+
+
+def _compare(found, program, values):
+    value, derivative = answer(program, values, False)
+    assert np.allclose(found[0], value, rtol=1e-13, atol=0)  # NumPy has other functions than C
+    assert np.allclose(found[1], derivative, rtol=1e-12, atol=1e-14)
+
+
+@needs_cc
+@pytest.mark.parametrize("name", ARRAYS)
+def test_c_has_the_numbers_of_gradcli(programs, by_c, name):
+    units, files, made = by_c
+    values = defaults(programs[name])
+    status, found = called(made, units[name], values)
+    assert status == 0
+    _compare([*found.values()], programs[name], values)
+    assert "for (int64_t" in files[f"{name}.c"]
+
+
+@pytest.mark.parametrize("name", ARRAYS)
+def test_python_has_the_numbers_of_gradcli(programs, name):
+    unit = _unit(programs[name], name, python)
+    values = defaults(programs[name])
+    made = {}
+    exec(compile(python.source(unit, "0"), name, "exec"), made)
+    given = [np.array(values[p.of]) if p.shape else values[p.of] for p in unit.parameters]
+    _compare(made[unit.name](*given), programs[name], values)
+
+
+@needs_cc
+@pytest.mark.long
+@pytest.mark.parametrize("name", LONG)
+def test_long_code_of_a_sample_has_the_numbers_of_gradcli(tmp_path, name):
+    program = load(str(ROOT / f"samples/{name}.grad"))
+    unit = _unit(program, name, c)
+    files = {f"{name}.c": c.source(unit, "0", "m.h"), "m.h": c.header(unit, "0", "m.h")}
+    values = defaults(program)
+    status, found = called(library(tmp_path, files), unit, values)
+    assert status == 0
+    _compare([*found.values()], program, values)
+
+
+@needs_cc
+def test_too_little_memory_for_arrays_is_status_1(programs, by_c):
+    units, _, made = by_c
+    unit, values = units["large"], defaults(programs["large"])
+    assert unit.room >= 300
+    status, found = called(made, unit, values, work=unit.room - 1)
+    assert (status, {*found["value"], *found["grad"]}) == (1, {7.25})
+
+
+@needs_cc
+@pytest.mark.parametrize("name", ["items", "groups"])
+def test_sanitizers_find_nothing(tmp_path, name):
+    flags = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-O1", "-w"]
+    probe = tmp_path / "probe.c"
+    probe.write_text("int main(void) { return 0; }")
+    command = [shutil.which("cc"), *flags]
+    if subprocess.run([*command, probe, "-o", tmp_path / "p"], check=False).returncode:
+        pytest.skip("the compiler has no sanitizers")
+    for file, text in load(ARRAYS[name]).export("m.c", check=True).items():
+        (tmp_path / file).write_text(text)
+    files = [tmp_path / "m.c", tmp_path / "m_test.c"]
+    subprocess.run([*command, *files, "-o", tmp_path / "m", "-lm"], check=True)
+    done = subprocess.run([tmp_path / "m"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "all numbers are right\n"), done.stderr

@@ -22,7 +22,6 @@ from gradcli.engine.compile.export.written import (
     Declare,
     Expression,
     Let,
-    Math,
     Refuse,
     Return,
     Statement,
@@ -30,6 +29,7 @@ from gradcli.engine.compile.export.written import (
     When,
     applied,
     is_atom,
+    of_library,
     size,
 )
 from gradcli.engine.compile.scalar.form import (
@@ -83,7 +83,7 @@ def expression(
             if isinstance(i, Do):
                 made: Expression | None = applied(i.primitive, given)
             elif isinstance(i, Library):
-                made = Math(i.function, given)
+                made = of_library(i.function, given)
             else:
                 made = call(i.function, given, i.target.type)
             if made is None or size(made) > most:
@@ -334,7 +334,7 @@ class Body:
                         continue
                     found: Expression = applied(i.primitive, args)
                 case Library():
-                    found = Math(i.function, args)
+                    found = of_library(i.function, args)
                 case Call():
                     piece = self._pieces[i.function]
                     if piece.refuses:

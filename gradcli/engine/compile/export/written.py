@@ -294,6 +294,13 @@ def applied(primitive: str, args: tuple[Expression, ...]) -> Expression:
     return Apply(primitive, args)
 
 
+def of_library(function: str, args: tuple[Expression, ...]) -> Expression:
+    """A function of C's math library; a power by 1 or 0 is done at once."""
+    if function == "pow" and args[1] in (0.0, 1.0) and type(args[1]) is float:
+        return args[0] if args[1] == 1.0 else 1.0
+    return Math(function, args)
+
+
 _KNOWN: dict[str, Callable[..., Any]] = {
     "int_to_float": lambda x: float(x) if abs(x) <= 2**53 else None,
     "bool_to_float": float,
@@ -349,7 +356,7 @@ def replaced(x: Expression, value: Callable[[Variable], Expression]) -> Expressi
         case Apply(primitive=primitive):
             return applied(primitive, inner)
         case Math(function=function):
-            return Math(function, inner)
+            return of_library(function, inner)
         case Called(function=function, type=type):
             return Called(function, inner, type)
         case Item(array=array, type=type):

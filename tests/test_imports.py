@@ -225,7 +225,7 @@ INNER = {
     "engine.builtins": (("",), ("names",)),
     "engine.compile": (
         *(("",), ("passes",), ("differentiate",)),
-        *(("specialize", "python", "scalar"), ("llvm", "export"), ("backends",)),
+        *(("specialize", "python", "scalar"), ("llvm",), ("export",), ("backends",)),
     ),
     "engine.compile.llvm": (("emit",), ("arrays",), ("",)),
     "engine.compile.specialize": (("tracing",), ("",)),

@@ -9,7 +9,8 @@ from support.checks.exported_c import CC, called, library
 from support.processes.house import ROOT
 from support.programs.exported import ARRAYS, LONG, answer, defaults
 
-from gradcli.engine.compile.export import c, python
+from gradcli.engine.compile.export.languages import c, python
+from gradcli.errors import GradError
 from gradcli.program import load
 from gradcli.questions.asked.request import request
 from gradcli.questions.exported.export import written
@@ -63,6 +64,23 @@ def test_python_has_the_numbers_of_gradcli(programs, name):
     exec(compile(python.source(unit, "0"), name, "exec"), made)
     given = [np.array(values[p.of]) if p.shape else values[p.of] for p in unit.parameters]
     _compare(made[unit.name](*given), programs[name], values)
+
+
+@pytest.mark.parametrize(
+    ("text", "order"),
+    [
+        ("input x: float[80]\nsum(cumprod(x, 0))", 1),
+        ("input x: float[80]\nsum(sort(x)[0] * x)", 1),
+        ("input x: float[80]\nx * x", 1),
+        ("input x: float[80]\nsum(x * x)", 2),
+    ],
+)
+def test_what_has_no_loop_says_why(text, order):
+    with pytest.raises(GradError) as refused:
+        _unit(load(text), "f", c, order)
+    (said,) = refused.value.diagnostics
+    assert said.code == "not-compilable"
+    assert said.help
 
 
 @needs_cc

@@ -6,7 +6,7 @@ from support.checks.exported_c import CC, called, library
 from support.processes.house import ROOT
 from support.programs.exported import COMPILED, LONG, PROGRAMS, REFUSED, SECOND, answer, defaults
 
-from gradcli.engine.compile.export import c
+from gradcli.engine.compile.export.languages import c
 from gradcli.errors import GradError
 from gradcli.program import load
 from gradcli.questions.asked.request import request

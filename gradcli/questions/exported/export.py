@@ -10,7 +10,8 @@ from pathlib import PurePath
 from typing import Any
 
 from gradcli.cpython import Uncollected
-from gradcli.engine.compile.export import c, checks, latex, python
+from gradcli.engine.compile.export import checks
+from gradcli.engine.compile.export.languages import c, latex, python
 from gradcli.engine.compile.export.remarks import Remarks
 from gradcli.engine.compile.export.unit import Given as Parameter
 from gradcli.engine.compile.export.unit import Question, Results, Unit, unit

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from gradcli.engine.compile.export.c_header import works
+from gradcli.engine.compile.export.languages.c_header import works
 
 CC = shutil.which("cc")
 FLAGS = ["-std=c99", "-O2", "-Wall", "-Wextra", "-Werror", "-pedantic", "-ffp-contract=off"]

@@ -18,7 +18,7 @@ import numpy as np
 from support.checks.exported_c import called, library
 from support.programs import scalar_programs, vector_programs
 
-from gradcli.engine.compile.export import c, python
+from gradcli.engine.compile.export.languages import c, python
 from gradcli.errors import GradError
 from gradcli.program import Options, load
 from gradcli.questions.asked.request import request

@@ -123,7 +123,8 @@ def defaults(program):
     lines = program.source.text.splitlines()
     declared = [line for line in lines if line.startswith(("input ", "param "))]
     found = load("\n".join(declared)).run().values
-    return {name: found[name] for name in program.inputs if name in found} or {"x": 1.0}
+    given = {name: found[name] for name in program.inputs if name in found}
+    return given or {name: program.run().values[name] for name in program.grad().grad}
 
 
 def answer(program, values, is_matrix):

@@ -6,7 +6,7 @@ import platform
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gradcli.engine.compile.export.c_header import works
+from gradcli.engine.compile.export.languages.c_header import works
 from gradcli.engine.compile.export.unit import Parameter, Unit
 from gradcli.engine.compile.export.written import read, size, statements
 from gradcli.record import Record

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from math import prod
 
 from gradcli.engine.compile.export import written
-from gradcli.engine.compile.export.array_body import ArrayBody
+from gradcli.engine.compile.export.arrays.body import ArrayBody
 from gradcli.engine.compile.export.body import Body
 from gradcli.engine.compile.export.names import Names, named
 from gradcli.engine.compile.export.operations import Operations

@@ -1,7 +1,7 @@
 """Write a typed program with arrays as statements: ops on arrays become loops over elements.
 
 An op's NumPy function runs on symbols, as for machine code, and records the steps that it takes;
-`array_loops.py` writes these as loops. Steps wait until a number of their result is read, so that
+`loops.py` writes these as loops. Steps wait until a number of their result is read, so that
 those on arrays of one size become one loop.
 """
 
@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from gradcli.engine.compile.export.array_loops import ArrayLoops, Elementwise, Numbered
-from gradcli.engine.compile.export.array_variables import Fill, WithVariables, is_whole
+from gradcli.engine.compile.export.arrays.loops import ArrayLoops, Elementwise, Numbered
+from gradcli.engine.compile.export.arrays.variables import Fill, WithVariables, is_whole
 from gradcli.engine.compile.export.body import Body
 from gradcli.engine.compile.export.names import Names
 from gradcli.engine.compile.export.operations import Attempted, Operations
@@ -143,6 +143,14 @@ class ArrayBody(Body):
         if is_array(x.type) or x.number in self._symbols:
             return self._symbol(x)
         return self._loops_of.steps.number(Numbered(self._plain(x), x.type))
+
+    def _elements(self, x: Operand, type: str) -> Symbolic:
+        """An array of a type; each of its elements may be the same constant."""
+        found = self._argument(x)
+        if isinstance(found, Symbolic):
+            return found
+        dtype, shape = dtype_and_shape(type)
+        return self._loops_of.steps.symbol(np.full(shape, found, dtype))
 
     def _plain(self, x: Value) -> Expression:
         """A number that loops over arrays may read: a variable, if it is more than a sign."""
@@ -284,7 +292,7 @@ class ArrayBody(Body):
         nodes = [self._symbol(v).source for v in i.targets]
         pairs = []
         for v, x in zip(i.targets, i.values, strict=True):
-            symbol, target = self._argument(x), self._symbol(v).source
+            symbol, target = self._elements(x, v.type), self._symbol(v).source
             is_of_another = symbol.source in nodes and len(nodes) > 1
             if symbol.source is target or is_of_another:
                 self._flush()

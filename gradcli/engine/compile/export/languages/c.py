@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
-from gradcli.engine.compile.export.c_header import (
+from gradcli.engine.compile.export.languages.c_header import (
     TYPES,
     comment,
     header,
@@ -15,8 +15,8 @@ from gradcli.engine.compile.export.c_header import (
     works,
     wrapped,
 )
-from gradcli.engine.compile.export.c_support import SUPPORT, WORDS
-from gradcli.engine.compile.export.printer import (
+from gradcli.engine.compile.export.languages.c_support import SUPPORT, WORDS
+from gradcli.engine.compile.export.languages.printer import (
     ATOM,
     COMPARISONS,
     SUMS,
@@ -229,7 +229,7 @@ class _Source(Printer):
             return f"{v.name}{SUMS[x.primitive] * 2}"
         return super().assigned(v, x)
 
-    def refused(self, test: Expression, indent: str) -> list[str]:
+    def refusal(self, test: Expression, indent: str) -> list[str]:
         if test is True:
             return [f"{indent}return 2;"]
         return self._when(indent, self.text(test), "return 2;")

@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
-from gradcli.engine.compile.export.printer import (
+from gradcli.engine.compile.export.languages.printer import (
     ATOM,
     COMPARISONS,
     SUMS,
@@ -19,7 +19,7 @@ from gradcli.engine.compile.export.printer import (
     infix,
     pattern,
 )
-from gradcli.engine.compile.export.python_support import SUPPORT, SURE, WORDS
+from gradcli.engine.compile.export.languages.python_support import SUPPORT, SURE, WORDS
 from gradcli.engine.compile.export.unit import Output, Parameter, Unit
 from gradcli.engine.compile.export.written import (
     Apply,
@@ -184,7 +184,7 @@ class _Source(Printer):
     def let(self, s: Let) -> str:
         return f"{s.variable.name} = {self.text(s.value)}"
 
-    def refused(self, test: Expression, indent: str) -> list[str]:
+    def refusal(self, test: Expression, indent: str) -> list[str]:
         return _code(f"{self.use('refuse')}({self.text(test)})", indent)
 
     def other(self, s: Statement, indent: str) -> list[str]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from math import prod
 from typing import Any, TypeAlias
 
-from gradcli.engine.compile.export.array_functions import combined, of_elements
+from gradcli.engine.compile.export.arrays.functions import combined, of_elements
 from gradcli.engine.compile.export.names import Names
 from gradcli.engine.compile.export.written import (
     Apply,

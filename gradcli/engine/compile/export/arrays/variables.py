@@ -123,7 +123,7 @@ class WithVariables:
         pairs = [
             (v, x)
             for v, x in zip(variables, several, strict=True)
-            if not self._is_same(v, x) and isinstance(x, Value)  # nobody reads a placeholder
+            if not self._is_same(v, x) and isinstance(x, Value)  # others are placeholders
         ]
         skipped = {k + before for k in places}
         results = tuple([x for k, x in enumerate(made.results) if k not in skipped])

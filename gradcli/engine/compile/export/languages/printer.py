@@ -166,7 +166,7 @@ class Printer:
             return f"{v.name} {self.updates[x.primitive]}= {self.text(x.args[1])}"
         return f"{v.name} = {self.text(x)}"
 
-    def refused(self, test: Expression, indent: str) -> list[str]:
+    def refusal(self, test: Expression, indent: str) -> list[str]:
         """A refusal of the arguments if a test holds."""
         raise NotImplementedError
 
@@ -206,7 +206,7 @@ class Printer:
             case Leave():
                 return [indent + self.blocks.leave]
             case Refuse(test=test):
-                return self.refused(test, indent)
+                return self.refusal(test, indent)
         return self.other(s, indent)
 
     def block(self, head: str, body: Sequence[Statement], indent: str) -> list[str]:

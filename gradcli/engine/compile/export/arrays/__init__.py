@@ -1,0 +1,1 @@
+"""Write typed programs with arrays as loops over elements."""

@@ -1,0 +1,1 @@
+"""Print functions of the written form as C, Python and LaTeX."""

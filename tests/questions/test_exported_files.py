@@ -11,7 +11,7 @@ from support.checks.exported_campaign import compared
 from support.processes.house import ROOT
 from support.programs.exported import PROGRAMS
 
-from gradcli.engine.compile.export import python_support
+from gradcli.engine.compile.export.languages import python_support
 from gradcli.errors import GradError
 from gradcli.program import load
 

@@ -50,13 +50,14 @@ class Tally:
     Fields:
         status: The status of the first bad row; 0 if there is none.
         count: How many rows there were.
-        left_out, first_left: How many were left out, and where the first of these stands.
+        left_out, first_left: How many were left out, and the line of the first of these.
+        first_place: Where this one stands, for messages.
         wrong: The numbers of those whose check failed, or whose search found nothing.
     """
 
     def __init__(self) -> None:
-        self.status = self.count = self.left_out = 0
-        self.first_left = ""
+        self.status = self.count = self.left_out = self.first_left = 0
+        self.first_place = ""
         self.wrong: list[int] = []
 
 
@@ -71,7 +72,7 @@ def answer_rows(
     tally = write_rows(question, asked, target, telling, set(), table)
     status = tally.status
     if tally.left_out:
-        telling.warn([left_out(tally.left_out, tally.count, tally.first_left)])
+        telling.warn([left_out(tally.left_out, tally.count, tally.first_place)])
     if asked.on_error == "ignore":
         status = 0
     if tally.wrong:
@@ -174,8 +175,8 @@ def write_rows(
             fresh = [w for w in found.warnings if w.code not in told]
             for warning in fresh:
                 told.add(warning.code)
-                first = f"first in {_place(found, asked.rows)}; later ones are not shown"
-                warning.notes = (*warning.notes, first)
+                where = f"first in {_place(found, asked.rows)}; later ones are not shown"
+                warning.notes = (*warning.notes, where)
                 bar.clear()
             if fresh:
                 telling.warn(fresh)
@@ -191,9 +192,9 @@ def write_rows(
                 tally.status = tally.status or found.status
                 if asked.on_error in ("skip", "ignore"):
                     tally.left_out += 1
-                    tally.first_left = tally.first_left or asked.rows.place(
-                        found.number, found.line
-                    )
+                    tally.first_left = tally.first_left or found.line
+                    place = asked.rows.place(found.number, found.line)
+                    tally.first_place = tally.first_place or place
                 if asked.on_error != "record":
                     bar.clear()
                     telling.report(_not_told(found.diagnostics, told))

@@ -44,6 +44,20 @@ def test_gradients_follow_from_the_partials_by_the_chain_rule(text):
         assert id == found.root or box.node.grad == pytest.approx(whole, rel=1e-12)
 
 
+def test_an_operation_made_of_several_has_them_by_its_operands():
+    text = """import torch
+w = torch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+b = torch.ones(2, requires_grad=True)
+torch.addmm(b, torch.tensor([[5.0, 6.0]]), w).sum()"""
+    found = drawn(text)
+    assert found.partials.keys() == {
+        (user, under) for user, box in found.boxes.items() for under in box.inputs
+    }
+    by_name = {found.boxes[under].node.variable: x for (_, under), (x,) in found.partials.items()}
+    assert by_name["b"].tolist() == [[[1.0, 0.0], [0.0, 1.0]]]
+    assert by_name["w"].tolist() == [[[[5.0, 0.0], [6.0, 0.0]], [[0.0, 5.0], [0.0, 6.0]]]]
+
+
 EDGES = ["-0.989992", "1", "1", "6"]
 
 

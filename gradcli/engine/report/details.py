@@ -7,7 +7,7 @@ from typing import Any
 
 from gradcli.engine.report.partials import partials
 from gradcli.engine.report.values import plain_value
-from gradcli.engine.tape.graph import Node, NodeOfOp
+from gradcli.engine.tape.graph import CompositeNode, Node, NodeOfOp
 from gradcli.engine.tape.tensor import OpNode, Tensor
 from gradcli.engine.values.carrier import Like, data_of
 from gradcli.engine.values.data import NUMBERS, Quiet
@@ -54,14 +54,29 @@ def _partials(
     node: NodeOfOp, step: Collection[Node], shown: Callable[[Node], int | None]
 ) -> tuple[tuple[int, Any], ...]:
     """The partial derivative of a step by each operand that the graph shows."""
-    if not isinstance(node, OpNode) or type(node.like) is tuple:
+    if type(node.like) is tuple:
         return ()
     try:
-        found = partials((node, 0), step)
+        found = partials((node, 0), {inner for part in step for inner in _inside(part)})
     except GradError:
         return ()
     told = ((shown(under), x) for (under, _), x in found.items())
     return tuple((number, _plain(x)) for number, x in told if number is not None and x is not None)
+
+
+def _inside(node: Node) -> set[Node]:
+    """A node with those that it stands for, between it and the operands that the graph shows."""
+    if not isinstance(node, CompositeNode):
+        return {node}
+    ends = {under for under, _ in node.under}
+    found: set[Node] = {node}
+    stack: list[Node] = [node]
+    while stack:
+        for under in stack.pop().edges:
+            if under is not None and under not in ends and under not in found:
+                found.add(under)
+                stack.append(under)
+    return found
 
 
 def _flows(

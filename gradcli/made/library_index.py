@@ -245,6 +245,7 @@ FILES = {
     'torch.utils.data.random_split': 'library/utils/data/data',
     'torchdiffeq.odeint': 'lessons/torchdiffeq/solvers',
     'torchdiffeq.odeint_adjoint': 'lessons/torchdiffeq/solvers',
+    'tqdm.tnrange': 'lessons/tqdm/tqdm',
     'tqdm.tqdm': 'lessons/tqdm/tqdm',
     'tqdm.tqdm_notebook': 'lessons/tqdm/tqdm',
     'tqdm.trange': 'lessons/tqdm/tqdm',

@@ -344,6 +344,8 @@ class _Expressions:
             return
         if name in self.own_attributes or (self.has_objects and signatures.is_member(name)):
             return
+        if modules.shows(self.names.imports.values()):
+            return
         if self.is_refused(node.value, scope):
             return
         start = node.span.end - len(name)

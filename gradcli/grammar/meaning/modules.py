@@ -86,7 +86,8 @@ def misspelt(path: str) -> str | None:
 def has(module: str, name: str, signatures: Signatures) -> bool:
     """True if a name may be imported from a module; always true if its contents are unknown."""
     path = f"{module}.{name}"
-    if not is_module(module) or member(module, name, signatures) is not None:
+    known = member(module, name, signatures) is not None
+    if known or not is_module(module) or is_silent(path):
         return True
     inner = (known for known in (*TORCH, *_others(), *_WRITTEN) if known.startswith(f"{path}."))
     return is_module(path) or any(inner) or (module == "torch" and name in _PARTS)
@@ -100,6 +101,7 @@ _BESIDES = frozenset(
             "torchdiffeq",
             "numpy",
             "plotly",
+            "pylab",
             "PIL",
             "autograd",
             "tensorflow",
@@ -131,37 +133,36 @@ def of_library(path: str) -> str:
     return f"{_ALIKE[module]}.{name}" if module in _ALIKE else path
 
 
-_SILENT = frozenset(
+_SHOWING = frozenset(
     {
-        *(
-            "IPython",
-            "ipywidgets",
-            "seaborn",
-            "graphviz",
-            "torchviz",
-            "plotly",
-            "matplotlib_inline",
-        ),
-        *(f"matplotlib.{part}" for part in ("animation", "colors", "dates", "font_manager")),
-        *(f"matplotlib.{part}" for part in ("gridspec", "lines", "patches", "rcParams", "ticker")),
-        *("matplotlib.collections", "mpl_toolkits.axes_grid1", "get_ipython"),
+        *("matplotlib", "matplotlib_inline", "mpl_toolkits", "pylab", "seaborn", "plotly"),
+        *("IPython", "ipywidgets", "graphviz", "torchviz"),
     }
 )
-"""Libraries and modules that only show things."""
+"""Libraries that only show things."""
+
+_OF_NOTEBOOKS = frozenset({"display", "get_ipython"})
+"""Functions that notebooks have without an import."""
 
 
 def is_silent(path: str) -> bool:
-    """True if a path is in a library that only shows things."""
+    """True if a path is in a library that only shows things, and no built-in draws it."""
     root, _, rest = path.partition(".")
-    part = f"{root}.{rest.partition('.')[0]}"
-    return part in _SILENT or (root in _SILENT and (bool(rest) or root == "get_ipython"))
+    if root in _OF_NOTEBOOKS:
+        return True
+    module, _, name = path.rpartition(".")
+    return root in _SHOWING and bool(rest) and name not in _others().get(module, ())
+
+
+def shows(paths: Iterable[str]) -> bool:
+    """True if an imported library shows things: its objects have attributes of every name."""
+    return any(path.partition(".")[0] in {*_SHOWING, "d2l"} for path in paths)
 
 
 _STATS = ("beta", "binom", "cauchy", "expon", "gamma", "laplace", "lognorm", "t")
 _MORE_STATS = ("bernoulli", "multivariate_normal", "poisson", "uniform")
 _ALIKE = {
-    "tqdm.auto": "tqdm",
-    "tqdm.notebook": "tqdm",
+    **{f"tqdm.{part}": "tqdm" for part in ("auto", "autonotebook", "notebook", "std")},
     "torch.nn.modules": "torch.nn",
     "torch.cuda.amp": "torch.amp",
     "torch.cpu.amp": "torch.amp",

@@ -222,8 +222,14 @@ class Names(Record):
         root, _, rest = path.partition(".")
         if rest and root in _LIBRARY:
             path = f"{_LIBRARY[root]}.{rest}"
+        if modules.is_silent(path) and self._is_drawn(expr, scope):
+            return None
         path = modules.of_library(path)
         return path if self.signatures.in_library(path) else None
+
+    def _is_drawn(self, expr: ast.Expr, scope: Scope | None) -> bool:
+        """True for `plt.plot`, which asks the built-in `plt`."""
+        return isinstance(expr, ast.Attribute) and self.builtin(expr.value, scope) is not None
 
     def value_of(self, path: str, span: Span) -> ir.Operand | None:
         """The value that an import of a full path binds, or None."""

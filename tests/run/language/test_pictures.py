@@ -49,9 +49,98 @@ def test_plots_are_left_out_with_one_note():
     assert not [d for d in load(PLOTS).check({}).findings if d.severity == "error"]
 
 
-def test_an_unknown_function_of_plots_is_refused():
-    with pytest.raises(GradError, match="plott"):
-        load("import matplotlib.pyplot as plt\nplt.plott(1)\n").run()
+INERT = """
+import torch
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import pylab
+from matplotlib import animation, cm, image, style, ticker
+from matplotlib.colors import ListedColormap, LogNorm
+from matplotlib.pyplot import figure, show
+from mpl_toolkits import mplot3d
+from mpl_toolkits.axes_grid1 import make_axes_locatable
+from mpl_toolkits.mplot3d import Axes3D
+from IPython import get_ipython
+from IPython.display import HTML, SVG, clear_output, display
+import matplotlib_inline.backend_inline as inline
+import seaborn as sns
+import plotly.express as px
+import plotly.graph_objects as go
+from graphviz import Digraph
+from tqdm.notebook import tnrange
+mpl.rcParams["figure.dpi"] = 120
+plt.rcParams["figure.figsize"] = 3, 4
+plt.rcParams.update({"font.size": 3})
+plt.rcParams["figure.figsize"]
+fig = plt.figure(figsize=(3, 3))
+ax = Axes3D(fig)
+ax.frobnicate(1, 2, three=4)
+ax.w_xaxis.set_pane_color((1, 1, 1, 1))
+ax.spines.right.set_visible(False)
+ax.some_setting = 3
+plt.cm.get_cmap("viridis")(0.3)
+scale = cm.viridis_r
+scale(3)
+LogNorm(vmin=1).vmax = 3
+fig.patch.set_alpha(0)
+for a in fig.axes:
+    print("never")
+for spine in ax.spines.values():
+    spine.set_visible(False)
+handles, labels = ax.get_legend_handles_labels()
+first, second = plt.plot([1, 2], [3, 4], [1, 2], [3, 4])
+w, h = fig.get_size_inches()
+draw = ax.plot
+draw([1], [2])
+if plt.get_backend() == "agg":
+    print("never")
+fig.canvas.mpl_connect("key", lambda event: event)
+make_axes_locatable(ax).append_axes("right", size="5%")
+style.use("ggplot")
+figure()
+show()
+pylab.plot([1])
+display(SVG("<svg/>"), HTML(animation.FuncAnimation(fig, lambda i: i).to_jshtml()))
+get_ipython().run_line_magic("matplotlib", "inline")
+inline.set_matplotlib_formats("svg")
+with sns.axes_style("dark"):
+    sns.lineplot(x=[1], y=[2])
+go.Figure(data=[go.Scatter(x=[1])]).show()
+g = Digraph(format="svg")
+g.node("a", label="b")
+for i in tnrange(3):
+    pass
+print(torch.ones(2).sum().item(), i)
+"""
+
+
+def test_whatever_only_shows_things_is_left_out_with_one_note(cli):
+    status, out, err = cli("run", "-", stdin=INERT)
+    assert (status, out) == (0, "2.0 2\n")
+    assert err.count("plots are left out") == 1 and err.count("warning") == 1
+    assert not [d for d in load(INERT).check({}).findings if d.severity == "error"]
+
+
+def test_notebooks_have_display_without_an_import_and_a_program_its_own():
+    printed = []
+    options = Options(echo=printed.append)
+    assert load("display(3)\n").run(options=options).warnings[0].code == "plots-left-out"
+    load("def display(x):\n    print(x)\ndisplay(3)\n").run(options=options)
+    assert printed == ["3\n"]
+
+
+def test_who_draws_leaves_out_what_it_does_not_know():
+    plots = Drawn()
+    text = """
+import matplotlib.pyplot as plt
+ax = plt.gca()
+ax.frobnicate(1).wobble.set(a=1)
+draw = ax.plot
+draw(1)
+"""
+    done = load(text).run(options=Options(plots=plots))
+    assert [name for _, name, *_ in plots.told] == ["gca", "plot"]
+    assert [(d.code, d.help) for d in done.warnings] == [("plots-left-out", "the others are drawn")]
 
 
 class Drawn:

@@ -23,6 +23,7 @@ from gradcli.engine.tape.graph import Node, Site
 from gradcli.engine.tape.tensor import truth
 from gradcli.engine.values.data import Quiet
 from gradcli.engine.values.limits import QUESTION, Counters, Reached, joined_text, meter
+from gradcli.engine.values.shown import Shown
 from gradcli.errors import (
     AssertionFailed,
     DepthError,
@@ -223,6 +224,10 @@ def _callee(session: Session, value: Any) -> Callable[..., Any]:
         from gradcli.engine.run.derivatives.autograd import pulled
 
         return partial(pulled, session, value)
+    if isinstance(value, Shown):
+        from gradcli.engine.run.language import members
+
+        return lambda *args, **named: members.call(session, None, value, "__call__", args, named)
     from gradcli.engine.values.refusals import not_callable
 
     raise not_callable(kind_of(value))
@@ -297,6 +302,10 @@ def _unpack(session: Evaluator, value: Any, n: int) -> Any:
     found = session.iterate(value)
     if not isinstance(found, Sized) or len(found) == n:
         found = session.items(found)
+        if len(found) == n:
+            return found
+    if isinstance(value, Shown):
+        found = value.spread(n)
         if len(found) == n:
             return found
     from gradcli.engine.values.refusals import wrong_count

@@ -41,6 +41,7 @@ from gradcli.engine.values.dtypes import DTYPES
 from gradcli.engine.values.fields import Fields
 from gradcli.engine.values.limits import QUESTION, check_items
 from gradcli.engine.values.objects import Object
+from gradcli.engine.values.shown import Shown
 from gradcli.engine.values.sizes import Size, whole
 from gradcli.errors import RunError, run_error
 
@@ -68,6 +69,8 @@ def put(session: Evaluator, value: Any, name: str, new: Any) -> None:
     """`value.name = new`."""
     if type(value) is Tensor and name in _SETTERS:
         _SETTERS[name](session, value, new)
+        return
+    if isinstance(value, Shown):
         return
     raise run_error("unknown-attribute", f"`{name}` of {kind_of(value)} cannot be assigned")
 

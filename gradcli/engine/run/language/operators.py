@@ -21,6 +21,7 @@ from gradcli.engine.values.data import NUMBERS
 from gradcli.engine.values.fields import VIEWS, Fields, Named
 from gradcli.engine.values.limits import check_items, check_memory, check_text
 from gradcli.engine.values.objects import Object
+from gradcli.engine.values.shown import Shown
 from gradcli.engine.values.sizes import Size, whole
 from gradcli.errors import RunError, run_error
 
@@ -498,6 +499,8 @@ def set_item(session: Evaluator, receiver: Any, index: Any, value: Any, site: Si
             raise _out_of_range(where, receiver, error) from None
         return
     if type(receiver) is not Tensor:
+        if isinstance(receiver, Shown):  # such as a setting of plots
+            return
         raise run_error("wrong-type", f"items of {kind_of(receiver)} cannot be set")
     where = _place(index)
     from gradcli.engine.ops.inplace import apply_inplace

@@ -1,10 +1,11 @@
 """Plots by matplotlib's names: passes drawing calls to the run's `plots`. A run without plots
-leaves them out, with one note.
+leaves them out, with one note, and so does a run with plots what it does not know.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any
 
 from gradcli.engine.run.code.naming import kind_of
@@ -14,6 +15,7 @@ from gradcli.engine.tape.graph import Site
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import NUMBERS, plain
+from gradcli.engine.values.shown import Shown
 from gradcli.errors import run_error
 
 _COLOURS = frozenset(
@@ -28,7 +30,10 @@ _COLOURS = frozenset(
 """Scales of colours, which are functions of numbers, too."""
 
 _PARTS = frozenset(
-    {"cm", "plt", "spines", "style", "transAxes", "transData", "xaxis", "yaxis", "zaxis"}
+    {
+        *("axes", "bottom", "cm", "lines", "left", "patch", "plt", "right", "spines", "style"),
+        *("texts", "title", "top", "transAxes", "transData", "xaxis", "yaxis", "zaxis"),
+    }
 )
 """Attributes that have methods of their own."""
 
@@ -66,13 +71,32 @@ NAMES = frozenset(
         *("supxlabel", "supylabel", "xkcd", "Circle", "FixedLocator", "Line2D", "MaxNLocator"),
         *("MultipleLocator", "Normalize", "Polygon", "Rectangle", "transAxes", "transData"),
         *("yscale", "yticks", "get_lines", "get_texts", "set_fontsize", "set_rotation"),
+        *("__call__", "get_size_inches", "set_pane_color", "values"),
     }
 )
-"""Functions, methods and attributes of matplotlib, and what d2l has beside them."""
+"""Functions, methods and attributes of matplotlib that are drawn, and what d2l has beside them."""
 
 
-class Canvas:
-    """An object of matplotlib: a figure, axes, a line."""
+class _Every(dict[str, Callable[..., Any]]):
+    """A table of members that has every name: those that it does not list are made by `make`."""
+
+    def __init__(self, known: dict[str, Callable[..., Any]], make: Callable[[str], Any]) -> None:
+        super().__init__(known)
+        self._make = make
+
+    def __contains__(self, name: object) -> bool:
+        return True
+
+    def __missing__(self, name: str) -> Callable[..., Any]:
+        made: Callable[..., Any] = self._make(name)
+        return made
+
+
+class Canvas(Shown):
+    """An object of matplotlib: a figure, axes, a line. If nothing is drawn by it, everything that
+    is asked of it is again such an object: it has every attribute and method, can be called and
+    unpacked into any number of names, and has no items to go through.
+    """
 
     __slots__ = ("drawn",)
     said = "a plot"
@@ -86,9 +110,20 @@ class Canvas:
 
     def at(self, session: Session, index: Any) -> Any:
         """`canvas[index]`, as of the colours that a scale gives."""
-        if session.output.plots is None:
+        plots = session.output.plots
+        if plots is None or self.drawn is None:
             return Canvas()
-        return _value(session.output.plots.at(self.drawn, _given(index)))
+        return _value(plots.at(self.drawn, _given(index)))
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(()) if self.drawn is None else map(_value, self.drawn)
+
+    def __len__(self) -> int:
+        return 0 if self.drawn is None else len(self.drawn)
+
+    def spread(self, names: int) -> list[Any]:
+        """What as many names get when it is unpacked into them."""
+        return [Canvas() for _ in range(names)] if self.drawn is None else [*self]
 
 
 class Grid(tuple[Any, ...]):
@@ -117,12 +152,14 @@ class Grid(tuple[Any, ...]):
 def leave_out(output: Output, site: Site | None) -> None:
     """Note once in a run that what a program shows is left out."""
     help = "`--plots DIR` draws those of matplotlib into files; the numbers are printed"
+    if output.plots is not None:
+        help = "the others are drawn"
     output.warn("plots-left-out", "plots are left out", help, site)
 
 
 def _call(name: str) -> Callable[..., Any]:
     def call(session: Session, site: Site | None, canvas: Canvas, *args: Any, **named: Any) -> Any:
-        if session.output.plots is None:
+        if session.output.plots is None or canvas.drawn is None or name not in NAMES:
             leave_out(session.output, site)
             return _left_out(name, args, named)
         given = [*map(_given, args)], {key: _given(value) for key, value in named.items()}
@@ -144,15 +181,18 @@ def _context(session: Session, site: Site | None, canvas: Canvas, *names: Any) -
 
 def _get(name: str) -> Callable[..., Any]:
     def get(session: Session, canvas: Canvas) -> Any:
-        if session.output.plots is None:
+        plots = session.output.plots
+        if plots is None or canvas.drawn is None or name not in NAMES:
             return Canvas()
-        return _value(session.output.plots.get(canvas.drawn, name))
+        if name not in _PARTS | _COLOURS:
+            return partial(_call(name), session, None, canvas)
+        return _value(plots.get(canvas.drawn, name))
 
     return get
 
 
-def _settings(session: Session, canvas: Canvas) -> dict[Any, Any]:
-    return {} if session.output.plots is None else session.output.plots.settings
+def _settings(session: Session, canvas: Canvas) -> Any:
+    return Canvas() if session.output.plots is None else session.output.plots.settings
 
 
 # with plots -------------------------------------------------------------------------------------
@@ -200,11 +240,13 @@ def _rows(found: Any) -> Any:
 
 
 def _left_out(name: str, args: Any, named: dict[str, Any]) -> Any:
+    if len(args) == 1 and not named and callable(args[0]):
+        return args[0]  # a function that it decorates
     if name == "subplots":
         return Canvas(), _grid(*args[:2], **{k: named[k] for k in _SIZES if k in named})
     if name == "hist":
         return Canvas(), Canvas(), Canvas()
-    return [Canvas()] if name == "plot" else Canvas()
+    return [Canvas()] if name == "plot" and len(args) <= 3 else Canvas()
 
 
 _SIZES = ("nrows", "ncols")
@@ -225,13 +267,16 @@ def _canvases(count: int) -> Iterable[Canvas]:
 
 
 Canvas._members = (
-    {"rcParams": _settings, **{name: _get(name) for name in _PARTS | _COLOURS}},
-    {
-        **{name: _call(name) for name in NAMES - _PARTS - {"rcParams"}},
-        "context": _context,
-        "__enter__": lambda session, site, canvas: canvas,
-        "__exit__": lambda session, site, canvas, *how: None,
-    },
+    _Every({"rcParams": _settings, **{name: _get(name) for name in _PARTS | _COLOURS}}, _get),
+    _Every(
+        {
+            **{name: _call(name) for name in NAMES - {"rcParams"}},
+            "context": _context,
+            "__enter__": lambda session, site, canvas: canvas,
+            "__exit__": lambda session, site, canvas, *how: None,
+        },
+        _call,
+    ),
 )
 Grid._members = (
     {"flat": lambda grid: grid.flat},

@@ -28,6 +28,7 @@ from gradcli.engine.values.data import NUMBERS, SCALARS
 from gradcli.engine.values.fields import VIEWS, Fields
 from gradcli.engine.values.limits import QUESTION, check_items
 from gradcli.engine.values.objects import Object
+from gradcli.engine.values.shown import Shown
 from gradcli.errors import RunError, run_error
 
 
@@ -174,6 +175,8 @@ class Evaluator:
             if value.ndim == 0:
                 raise run_error("not-iterable", "a 0-d tensor has no items to iterate over")
             return self._rows(value)
+        if isinstance(value, Shown):
+            return value  # type: ignore[return-value]  # a plot has items
         raise run_error(
             "not-iterable",
             f"{kind_of(value)} has no items to iterate over",

@@ -27,7 +27,6 @@ TORCH = frozenset(
         "torch.autograd.gradcheck",
         "torch.autograd.graph",
         "torch.autograd.variable",
-        "torch.backends",
         "torch.cuda",
         "functorch",
         "torch.func",
@@ -270,6 +269,9 @@ _TYPING = """
 
 _NAMES = {
     "torch.utils.checkpoint": "checkpoint",
+    "torch.mps": "is_available=cuda_is_available device_count=cuda_device_count manual_seed",
+    "torch.xpu": "is_available=cuda_is_available device_count=cuda_device_count manual_seed",
+    "torch.accelerator": "is_available=cuda_is_available device_count=cuda_device_count",
     "typing": "TYPE_CHECKING=python_typing_checking cast=python_typing_cast",
     "torch.jit": "script=jit",
     "d2l": "torch=d2l_torch",

@@ -10,7 +10,7 @@ from gradcli.engine.run.code.naming import kind_of
 from gradcli.engine.run.session.evaluator import Evaluator
 from gradcli.engine.run.session.state import Session
 from gradcli.engine.tape.graph import ACCUMULATED, ARRIVING, LEAVING, Hook, Node, Site
-from gradcli.engine.tape.tensor import AccumulateGrad, Tensor, node_of
+from gradcli.engine.tape.tensor import AccumulateGrad, Tensor, counter, node_of
 from gradcli.engine.values import refusals
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import NUMBERS, dtype_of, shape_of
@@ -60,9 +60,12 @@ def register_hook(session: Evaluator, site: Site | None, x: Tensor, function: An
     _callable(function)
 
     def change(g: Any, recorded: bool) -> Any:
-        given = _shown(g)
+        given = _own(g)
+        before = None if given is None else counter(given).count
         new = _call(session, function, [given], "register_hook", recorded)
-        return g if new is None else _replacement(session, function, new, given, recorded)
+        if new is None and (given is None or counter(given).count == before):
+            return g
+        return _replacement(session, function, given if new is None else new, given, recorded)
 
     return _registered(node, Hook(x.index, change))
 
@@ -121,6 +124,15 @@ def register_multi_grad_hook(session: Session, tensors: Any, fn: Any, mode: str 
         node.hooks = [*(node.hooks or ()), hook]
         places.append((node, hook))
     return Handle(*places)
+
+
+def _own(g: Any) -> Any:
+    """A cotangent as a hook sees it, which may change it in place: other nodes may have the same
+    memory.
+    """
+    if g is None or isinstance(g, Tensor) or type(g) in NUMBERS:
+        return _shown(g)
+    return Tensor(g.copy())
 
 
 def _shown(g: Any) -> Any:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 from gradcli.engine.tape.graph import Site
-from gradcli.engine.tape.tensor import Tensor, array_of, shared, version_of
+from gradcli.engine.tape.tensor import Tensor, array_of, counter, shared, version_of
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.conversion import converted
 from gradcli.engine.values.data import np, plain
@@ -113,7 +114,29 @@ ATTRIBUTES: dict[str, Any] = {
         not x.is_leaf and any(x is r for r in session.passes.retained)
     ),
 }
+def resize(x: Tensor, *shape: Any) -> Tensor:
+    """`x.resize_(2, 3)`: the same memory in another shape, with zeros behind it if it is too short.
+
+    Raises:
+        RunError: If `x` requires grad.
+    """
+    if x.requires_grad:
+        message = "a tensor that requires grad cannot be resized"
+        help = "`x.reshape(...)` gives another tensor on the same memory"
+        raise run_error("leaf-in-place", message, help=help)
+    wanted = sizes(shape[0] if len(shape) == 1 else shape)
+    count, flat = prod(wanted), _array(x).ravel(order="K")
+    if count > flat.size:
+        check_memory(wanted, flat.itemsize)
+        flat = np.concatenate([flat, np.zeros(count - flat.size, flat.dtype)])
+    x.data = plain(flat[:count].reshape(wanted))
+    counter(x).count += 1
+    return x
+
+
 METHODS: dict[str, Any] = {
+    "resize_": resize,
+    "resize_as_": lambda x, other: resize(x, other.shape),
     "stride": stride,
     "is_contiguous": is_contiguous,
     "numel": numel,

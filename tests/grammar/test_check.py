@@ -7,6 +7,7 @@ from gradcli.codes import CODES
 from gradcli.grammar.meaning.check import check
 from gradcli.grammar.meaning.names import analyse, is_constant
 from gradcli.grammar.syntax.parser import parse
+from gradcli.program import load
 
 SIGNATURES = FakeSignatures()
 
@@ -545,3 +546,15 @@ def test_what_is_part_of_the_language_is_not_assigned_to(text):
 def test_a_module_that_is_one_slip_away_from_a_known_one_is_refused(path, meant):
     found = [(d.code, d.help) for d in findings(f"import {path} as m\n1")]
     assert found == ([("bad-import", f"did you mean `{meant}`?")] if meant else [])
+
+
+def test_attributes_in_functions_that_the_program_never_mentions_may_be_of_any_name():
+    text = """
+@torch.no_grad()
+def inner(model):
+    return model.wobble()
+def outer(model):
+    return outer(inner(model))
+"""
+    assert not load(text).check({}).findings
+    assert "bad-attribute" in [f.code for f in load(text + "outer(2)\n").check({}).findings]

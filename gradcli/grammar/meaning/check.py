@@ -27,6 +27,8 @@ from gradcli.grammar.meaning.names import (
     assigned_attributes,
     dotted,
     function_scope,
+    is_mark,
+    mentioned,
     names_later,
     outer_names,
     walk,
@@ -130,18 +132,30 @@ class _Expressions:
 
     @cached_property
     def never_reached(self) -> frozenset[int]:
-        """Ids of the nodes in methods whose names the program never mentions."""
+        """Ids of the nodes in functions and methods that the program mentions nowhere, or only in
+        others of these.
+        """
         nodes = [node for node, _, _ in walk(self.module)]
-        methods = [part for node in nodes if isinstance(node, ast.Class) for part in node.body]
-        said = {node.name for node in nodes if isinstance(node, ast.Attribute)}
-        said |= {str(node.value) for node in nodes if isinstance(node, ast.Literal)}  # by `getattr`
-        return frozenset(
-            id(node)
-            for method in methods
-            if isinstance(method, ast.Def) and not method.decorators
-            if method.name not in said and not self.is_asked(method.name)
-            for node, _, _ in walk(method)
-        )
+        owners: dict[int, ast.Def] = {}  # of each node the innermost such function
+        for f in nodes:
+            if isinstance(f, ast.Def) and self.is_plain(f) and not self.is_asked(f.name):
+                owners.update((id(node), f) for node, _, _ in walk(f) if node is not f)
+        said: dict[int | None, set[str | None]] = {}
+        for node in nodes:
+            owner = owners.get(id(node))
+            said.setdefault(owner and id(owner), set()).add(mentioned(node))
+        named: dict[str | None, set[int]] = {}
+        for f in owners.values():
+            named.setdefault(f.name, set()).add(id(f))
+        pending = [*said.get(None, ())]
+        while pending:
+            for reached in named.pop(pending.pop(), ()):
+                pending += said.get(reached, ())
+        return frozenset(node for node, owner in owners.items() if owner.name in named)
+
+    def is_plain(self, f: ast.Def) -> bool:
+        """True if no decorator calls a function: marks such as `no_grad` only wrap it."""
+        return all(map(is_mark, f.decorators))
 
     def is_asked(self, method: str) -> bool:
         """True if Python or the library may call a method of that name."""

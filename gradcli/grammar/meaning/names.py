@@ -454,7 +454,7 @@ def _parts(node: ast.Node, scope: Scope | None) -> Iterator[Visit]:
                     yield (param.default, "value", scope)
             if isinstance(node, ast.Def):
                 for decorator in node.decorators:
-                    if _is_mark(decorator):
+                    if is_mark(decorator):
                         yield from _module_of_mark(decorator, scope)
                     else:
                         yield (decorator, "call", scope)
@@ -482,11 +482,11 @@ def _parts(node: ast.Node, scope: Scope | None) -> Iterator[Visit]:
             for statement in node.body:
                 yield (statement, "value", inner)
         case ast.With():
-            if not _is_mark(node.context):
+            if not is_mark(node.context):
                 yield (node.context, "value", scope)
             else:
                 yield from _module_of_mark(node.context, scope)
-            if _is_mark(node.context) and isinstance(node.context, ast.Call):
+            if is_mark(node.context) and isinstance(node.context, ast.Call):
                 for given in (*node.context.args, *node.context.keywords):
                     yield (given, "value", scope)
             if node.target is not None:
@@ -533,7 +533,8 @@ MARKS = frozenset(
 """Decorators that are no values, as they stand at the end of a dotted name."""
 
 
-def _is_mark(decorator: ast.Expr) -> bool:
+def is_mark(decorator: ast.Expr) -> bool:
+    """True for a decorator that calls no function of the program, such as `@torch.no_grad()`."""
     names = dotted(decorator.function if isinstance(decorator, ast.Call) else decorator)
     return names is not None and names[-1] in MARKS
 
@@ -770,11 +771,11 @@ def _unneeded(module: ast.Module, free: tuple[str, ...]) -> Iterator[str]:
         return
     said: dict[str, list[int]] = {}
     for node in nodes:
-        if (name := _said(node)) is not None:
+        if (name := mentioned(node)) is not None:
             said.setdefault(name, []).append(node.span.start)
 
     def is_named(made: ast.Def, body: Span) -> bool:
-        plain = all(_is_mark(d) or dotted(d) in _OF_CLASSES for d in made.decorators)
+        plain = all(is_mark(d) or dotted(d) in _OF_CLASSES for d in made.decorators)
         return not plain or any(not _holds(body, at) for at in said.get(made.name, ()))
 
     alone = [(body, is_named(made, body)) for made, body in bodies]
@@ -791,7 +792,7 @@ def _body(made: ast.Def) -> tuple[ast.Def, Span]:
     return made, Span(made.body[0].span.start, made.body[-1].span.end)
 
 
-def _said(node: ast.Node) -> str | None:
+def mentioned(node: ast.Node) -> str | None:
     """The name that a node may stand for: also an attribute, and a text, by `getattr`."""
     match node:
         case ast.Name(id=name) | ast.Attribute(name=name) | ast.Literal(value=str(name)):

@@ -114,6 +114,8 @@ ATTRIBUTES: dict[str, Any] = {
         not x.is_leaf and any(x is r for r in session.passes.retained)
     ),
 }
+
+
 def resize(x: Tensor, *shape: Any) -> Tensor:
     """`x.resize_(2, 3)`: the same memory in another shape, with zeros behind it if it is too short.
 

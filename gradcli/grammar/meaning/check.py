@@ -143,7 +143,8 @@ class _Expressions:
         said: dict[int | None, set[str | None]] = {}
         for node in nodes:
             owner = owners.get(id(node))
-            said.setdefault(owner and id(owner), set()).add(mentioned(node))
+            key = None if owner is None else id(owner)
+            said.setdefault(key, set()).add(mentioned(node))
         named: dict[str | None, set[int]] = {}
         for f in owners.values():
             named.setdefault(f.name, set()).add(id(f))

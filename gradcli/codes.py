@@ -462,7 +462,8 @@ GROUPS = {
             "`pip install 'gradcli[special]'` installs SciPy for some special functions, `pip "
             "install 'gradcli[fit]'` the same for `gradcli fit`, `pip install 'gradcli[plot]'` "
             "the packages with which `gradcli plot` draws, `pip install 'gradcli[fmt]'` ruff for "
-            "`gradcli fmt`, `pip install 'gradcli[lsp]'` pygls for `gradcli lsp`, and `pip install "
+            "`gradcli fmt`, `pip install 'gradcli[lsp]'` pygls for `gradcli lsp`, `pip install "
+            "'gradcli[prompt]'` prompt_toolkit for `gradcli repl`, and `pip install "
             "'gradcli[fast]'` pyarrow for Parquet and Arrow files.",
         ),
         (

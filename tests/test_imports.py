@@ -99,6 +99,7 @@ OUTSIDE = {  # packages that only some rooms may name
     "matplotlib": {"render"},
     "plotille": {"render"},
     "lsprotocol": {"cli"},
+    "prompt_toolkit": {"cli"},
     "pygls": {"cli"},
     "numpy": {"engine", "formats", "results", "render", "models"},
     "rich": {"render", "cli"},
@@ -219,7 +220,7 @@ INNER = {
     # the floors inside a room, from the ground up: a part knows those of the floors below it;
     # "" is every file and folder of the room that is not named
     "cli": (
-        *(("terminal",), ("watch",), ("line",), ("rows",), ("serve", "lsp")),
+        *(("terminal",), ("watch",), ("line",), ("rows",), ("serve", "lsp", "repl")),
         *(("commands",), ("",)),
     ),
     "engine.builtins": (("",), ("names",)),

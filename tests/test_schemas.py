@@ -63,7 +63,7 @@ def test_rows_and_messages_are_told_of(cli):
 
 
 def test_every_command_that_prints_json_has_a_definition():
-    without = {"explain", "export", "fmt", "lsp", "serve", "samples", "completion", "help"}
+    without = {"explain", "export", "fmt", "lsp", "repl", "serve", "samples", "completion", "help"}
     assert {*commands()} - definitions().keys() == without
     page = json.loads(PAGE.read_text("utf-8"))
     named = {way["$ref"].rpartition("/")[2] for way in page["anyOf"]}

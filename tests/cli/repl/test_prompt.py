@@ -1,6 +1,7 @@
 """The prompt in a pty: what a person types, sees and interrupts."""
 
 import os
+import re
 import select
 import signal
 import subprocess
@@ -37,6 +38,7 @@ class Terminal:
             assert time.monotonic() < end, f"{text!r} is not in {self.seen!r}"
             if select.select([self.master], [], [], 0.1)[0]:
                 self.seen += os.read(self.master, 4096).decode("utf-8", "replace")
+                self.seen = re.sub(r"\x1b\[[?\d;]*[a-zA-Z]", "", self.seen)
         self.seen = self.seen.partition(text)[2]
 
     def end(self):
@@ -48,7 +50,6 @@ class Terminal:
 def test_a_session_of_a_person(tmp_path):
     terminal = Terminal(tmp_path)
     terminal.wait("Ctrl-D leaves")
-    terminal.wait("> ")
     terminal.type("x = tensor(3.0, requires_grad=True)\r")
     terminal.type("(x ** 2).reci\t")  # is completed
     terminal.wait("procal")

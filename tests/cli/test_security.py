@@ -168,9 +168,6 @@ import numpy as np\nnp.memmap('x')
 import numpy as np\nnp.loadtxt('x')
 import numpy as np\nnp.array([1.0]).tofile('x')
 import numpy as np\nnp.random.default_rng(0).bit_generator
-import matplotlib.pyplot as plt\nplt.os
-import matplotlib.pyplot as plt\nplt.imread('/etc/passwd')
-import matplotlib.pyplot as plt\nplt.figure().canvas
 import pandas as pd\npd.read_csv('x')
 import IPython\n1 + IPython.get_ipython().system('x')
 import jax\njax.jit(f).__wrapped__
@@ -374,6 +371,20 @@ ALL = [
     *(text.replace(r"\n", "\n") for text in BY_NAME),
     *(f"{RULE}.sum().backward()".format(*rule) for rule in RULES),
 ]
+
+
+@pytest.mark.parametrize("plots", [False, True])
+@pytest.mark.parametrize(
+    "asked", ["plt.os.listdir('/')", "plt.imread('/etc/passwd')", "plt.figure().canvas.manager"]
+)
+def test_what_plots_do_not_draw_leads_nowhere(asked, plots, cli, tmp_path):
+    if plots:
+        pytest.importorskip("matplotlib")
+    given = ("--plots", str(tmp_path)) if plots else ()
+    text = f"import matplotlib.pyplot as plt\nfor item in {asked}: print(item)\nprint({asked})"
+    status, out, err = cli("run", *given, "-e", text)
+    assert (status, out) == (0, "<plot>\n")
+    assert "plots are left out" in err or "canvas" in asked
 
 
 @pytest.mark.parametrize(

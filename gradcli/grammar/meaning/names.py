@@ -228,8 +228,12 @@ class Names(Record):
         return path if self.signatures.in_library(path) else None
 
     def _is_drawn(self, expr: ast.Expr, scope: Scope | None) -> bool:
-        """True for `plt.plot`, which asks the built-in `plt`."""
-        return isinstance(expr, ast.Attribute) and self.builtin(expr.value, scope) is not None
+        """True for `plt.plot` and `plt.rcParams.update`, which ask the built-in `plt`."""
+        while isinstance(expr, ast.Attribute):
+            expr = expr.value
+            if self.builtin(expr, scope) is not None:
+                return True
+        return False
 
     def value_of(self, path: str, span: Span) -> ir.Operand | None:
         """The value that an import of a full path binds, or None."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from gradcli.engine.run.execution.inputs import Given, check_names
@@ -123,3 +123,29 @@ def _drawn(result: Shown, form: str) -> str:
     from gradcli.formats.writers.forms import parts_of
 
     return json_object(parts_of(result.view, result, USUAL).json())
+
+
+ROWS = ("run", "grad", "elasticity", "vjp", "jvp", "jacobian", "hessian", "hvp")
+"""The questions whose answers are values by name."""
+
+
+def question_of(name: str, diagonal: bool) -> Callable[[Loaded, Request], Any] | None:
+    """The question that a method asks, if code can answer it."""
+    from gradcli.questions.answers import elasticity, gradient, matrix, product, run, value
+
+    return {
+        "run": run.run,
+        "value": value.value,
+        "grad": gradient.gradient,
+        "elasticity": elasticity.elasticity,
+        "vjp": product.vjp,
+        "jvp": product.jvp,
+        "jacobian": matrix.jacobian,
+        "hessian": matrix.hessian_diagonal if diagonal else matrix.hessian,
+        "hvp": product.hvp,
+    }.get(name)
+
+
+def listed(names: str | Sequence[str] | None) -> list[str] | None:
+    """Names as a list."""
+    return [names] if isinstance(names, str) else None if names is None else [*names]

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 from gradcli.errors import Diagnostic, UsageError
 from gradcli.questions.asked.request import Options, request
-from gradcli.questions.asking import Asking
-from gradcli.questions.methods import ROWS, listed, question_of
+from gradcli.questions.asking import ROWS, Asking, listed, question_of
 from gradcli.results import Derivative
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ from typing import Any
 from gradcli.errors import Diagnostic, UsageError
 from gradcli.questions.asked.loaded import Loaded
 from gradcli.questions.asked.request import Options, Request, request
-from gradcli.questions.asking import Asking, Result
-from gradcli.questions.methods import question_of
+from gradcli.questions.asking import Asking, Result, question_of
 from gradcli.results import (
     ElasticityResult,
     GradResult,

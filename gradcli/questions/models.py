@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 from gradcli.engine.run.execution.inputs import Given, check_names
 from gradcli.errors import ProgramError
 from gradcli.questions.asked.request import Options, given_values, not_compiled, request
-from gradcli.questions.asking import Asking
-from gradcli.questions.methods import listed
+from gradcli.questions.asking import Asking, listed
 
 if TYPE_CHECKING:
     from gradcli.questions.fitting.asked import Asked as FitAsked

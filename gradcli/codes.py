@@ -753,9 +753,26 @@ GROUPS = {
         ),
         (
             "worker-lost",
-            "a process of `--jobs` ended before its work was done, for example for lack of memory",
+            "a process of `--jobs` or the workers of a part ended before their work was done, for "
+            "example for lack of memory",
             "The system or another program ended one of the processes that share the rows. Use "
-            "fewer jobs.",
+            "fewer jobs, or smaller parts. A part is handed to another worker three times.",
+        ),
+        (
+            "cluster-joined",
+            "the workers of `--cluster`, and the address of their dashboard: a note",
+            "The dashboard is Dask's page, which shows what each worker does.",
+        ),
+        (
+            "cluster-lost",
+            "the scheduler of `--cluster` ended, or has no workers",
+            "Parts that are done stay done: start the scheduler and its workers again, and give "
+            "the same command.",
+        ),
+        (
+            "parts-done",
+            "how many parts of `--rows` are done in the folder of `-o`: a note",
+            "The same command goes on with the other parts. `--restart` begins anew.",
         ),
         (
             "recursion-limit",

@@ -40,6 +40,9 @@ class Result(Record, metaclass=_Annotated):
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"`{name}` of a {type(self).__name__} cannot be changed")
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), tuple(getattr(self, name) for name in self._fields)
+
     def __repr__(self) -> str:
         """The fields that are not empty; of long ones only the beginning."""
         shown = ((name, getattr(self, name)) for name in self._fields)

@@ -94,6 +94,8 @@ MAY_IMPORT = {
     },
 }
 OUTSIDE = {  # packages that only some rooms may name
+    "distributed": {"cli"},
+    "fsspec": {"formats"},
     "lark": {"grammar"},
     "llvmlite": {"engine"},
     "matplotlib": {"render"},
@@ -220,8 +222,8 @@ INNER = {
     # the floors inside a room, from the ground up: a part knows those of the floors below it;
     # "" is every file and folder of the room that is not named
     "cli": (
-        *(("terminal",), ("watch",), ("line",), ("rows",), ("serve", "lsp", "repl")),
-        *(("commands",), ("",)),
+        *(("terminal",), ("watch",), ("line",), ("rows",), ("parts",), ("asking",)),
+        *(("serve", "lsp", "repl"), ("commands",), ("",)),
     ),
     "engine.builtins": (("",), ("names",)),
     "engine.compile": (

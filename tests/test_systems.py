@@ -32,6 +32,7 @@ USES = {  # file, what it uses, what asks whether it is there
     ("cli/rows/workers.py", "signal.SIG_SETMASK"): "if not can_fork():",
     ("cli/rows/workers.py", "signal.SIG_UNBLOCK"): "if not can_fork():",
     ("cli/rows/workers.py", "signal.pthread_sigmask"): "if not can_fork():",
+    ("cli/parts/lock.py", "fcntl"): 'hasattr(os, "fork")',
     ("machine.py", "os.sched_getaffinity"): 'hasattr(os, "sched_getaffinity")',
     ("machine.py", "os.sysconf"): "except (AttributeError, OSError, ValueError)",
     ("cpython.py", "resource"): "except ImportError",

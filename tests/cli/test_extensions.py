@@ -18,7 +18,7 @@ COMMAND = {
     "cli/commands/both.py": '''
 from gradcli.cli.line.command import command
 from gradcli.cli.line.options import LIMITS, MESSAGES, PROGRAM, RESULT, Line
-from gradcli.cli.rows.inquiry import ask
+from gradcli.cli.asking.inquiry import ask
 
 
 @command(*PROGRAM, *RESULT, *LIMITS, *MESSAGES, view="derivative")

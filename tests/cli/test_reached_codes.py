@@ -92,6 +92,9 @@ ELSEWHERE = {
     "missing-extra": "tests/numerics/test_special.py",
     "not-formatted": "tests/editor/test_layout.py",
     "numbers-in-quotes": "tests/cli/rows/test_row_options.py",
+    "cluster-joined": "tests/cli/parts/test_clusters.py",
+    "cluster-lost": "tests/cli/parts/test_clusters.py",
+    "parts-done": "tests/cli/parts/test_folders.py",
     "worker-lost": "tests/cli/rows/test_rows.py",
 }
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import typer
 
+from gradcli.cli.asking.inquiry import Inquiry
 from gradcli.cli.line.arguments import split_files, split_names
 from gradcli.cli.line.command import command
 from gradcli.cli.line.inputs import constant, constant_of
 from gradcli.cli.line.options import LIMITS, MESSAGES, PROGRAM, Line
-from gradcli.cli.rows.inquiry import Inquiry
 from gradcli.cli.terminal.failures import usage
 from gradcli.cli.terminal.progress import progress
 from gradcli.errors import Diagnostic, InputError

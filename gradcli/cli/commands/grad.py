@@ -1,8 +1,8 @@
 """`gradcli grad`."""
 
+from gradcli.cli.asking.inquiry import ask
 from gradcli.cli.line.command import command
 from gradcli.cli.line.options import LIMITS, MESSAGES, PROGRAM, RESULT, ROWS, Line
-from gradcli.cli.rows.inquiry import ask
 
 
 @command(

@@ -1,8 +1,8 @@
 """`gradcli gradcheck`."""
 
+from gradcli.cli.asking.inquiry import ask
 from gradcli.cli.line.command import command
 from gradcli.cli.line.options import LIMITS, MESSAGES, PROGRAM, ROWS, Line
-from gradcli.cli.rows.inquiry import ask
 
 
 @command(

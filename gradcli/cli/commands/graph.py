@@ -1,8 +1,8 @@
 """`gradcli graph`."""
 
+from gradcli.cli.asking.inquiry import Inquiry
 from gradcli.cli.line.command import command
 from gradcli.cli.line.options import LIMITS, MESSAGES, PROGRAM, Line
-from gradcli.cli.rows.inquiry import Inquiry
 from gradcli.cli.terminal.failures import usage
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import gc
 import sys
 
+from gradcli.cli.asking.inquiry import limits_of
 from gradcli.cli.line.command import command
 from gradcli.cli.line.options import LIMITS, MESSAGES, Line
-from gradcli.cli.rows.inquiry import limits_of
 from gradcli.cli.terminal.terminal import is_terminal
 from gradcli.errors import Diagnostic, UsageError
 

@@ -1,10 +1,10 @@
 """`gradcli jacobian` and `hessian`."""
 
+from gradcli.cli.asking.inquiry import ask
 from gradcli.cli.line.arguments import split_names
 from gradcli.cli.line.command import command
 from gradcli.cli.line.options import LIMITS, MESSAGES, PROGRAM, RESULT, ROWS, Line
 from gradcli.cli.line.output import choose
-from gradcli.cli.rows.inquiry import ask
 from gradcli.cli.terminal.failures import usage
 from gradcli.formats.writers.forms import SPARSE, alternatives
 

@@ -1,10 +1,10 @@
 """`gradcli plot`."""
 
+from gradcli.cli.asking.inquiry import Inquiry
 from gradcli.cli.line.arguments import split_names
 from gradcli.cli.line.command import command
 from gradcli.cli.line.inputs import constant_of
 from gradcli.cli.line.options import LIMITS, MESSAGES, PROGRAM, Line
-from gradcli.cli.rows.inquiry import Inquiry
 from gradcli.cli.terminal.failures import usage
 
 _POINTS = 200  # by default

@@ -1,8 +1,8 @@
 """`gradcli jvp`, `vjp` and `hvp`: derivatives times a direction or weights."""
 
+from gradcli.cli.asking.inquiry import ask
 from gradcli.cli.line.command import command
 from gradcli.cli.line.options import LIMITS, MESSAGES, PROGRAM, RESULT, ROWS, Line
-from gradcli.cli.rows.inquiry import ask
 
 
 @command(*PROGRAM, *ROWS, "tangent", "several", *RESULT, *LIMITS, *MESSAGES, view="derivative")

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
+from gradcli.cli.asking.inquiry import Inquiry
 from gradcli.cli.line.arguments import split_names
 from gradcli.cli.line.command import command
 from gradcli.cli.line.inputs import constant_of
 from gradcli.cli.line.options import LIMITS, MESSAGES, PROGRAM, ROWS, Line
-from gradcli.cli.rows.inquiry import Inquiry
 from gradcli.cli.terminal.failures import usage
 
 

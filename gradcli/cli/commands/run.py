@@ -5,11 +5,11 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from gradcli.cli.asking.inquiry import Inquiry
 from gradcli.cli.line.command import command
 from gradcli.cli.line.options import LIMITS, MESSAGES, PROGRAM, RESULT, ROWS, Line
 from gradcli.cli.line.output import Echo, Target
-from gradcli.cli.rows.inquiry import Inquiry
-from gradcli.cli.rows.query import Query
+from gradcli.cli.line.query import Query
 from gradcli.cli.terminal.failures import unwritable, usage
 from gradcli.cli.terminal.terminal import print_message, print_output
 from gradcli.errors import nearest

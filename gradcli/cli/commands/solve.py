@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from gradcli.cli.asking.inquiry import Inquiry
 from gradcli.cli.line.arguments import jobs, split_names
 from gradcli.cli.line.command import command
 from gradcli.cli.line.inputs import constant_of
 from gradcli.cli.line.options import LIMITS, MESSAGES, PROGRAM, ROWS, Line
-from gradcli.cli.rows.inquiry import Inquiry
-from gradcli.cli.rows.query import Query, Warm
+from gradcli.cli.line.query import Query, Warm
 from gradcli.cli.terminal.failures import usage
 
 _SEARCH = ("starts", "most_evaluations", "sensitivity", "warm")

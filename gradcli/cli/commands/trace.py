@@ -1,10 +1,10 @@
 """`gradcli trace`."""
 
+from gradcli.cli.asking.inquiry import Inquiry
 from gradcli.cli.line.command import command
 from gradcli.cli.line.inputs import directions
 from gradcli.cli.line.options import LIMITS, MESSAGES, PROGRAM, Line
 from gradcli.cli.line.output import decided
-from gradcli.cli.rows.inquiry import Inquiry
 from gradcli.cli.terminal.failures import usage
 
 

@@ -180,6 +180,16 @@ class Line:
         default="1", metavar="N", help="Threads or processes for --rows (1); auto for all cores."
     )
     flat: bool = flag("--flat", help="Kept columns beside the others in JSON, not in `kept`.")
+    cluster: str | None = option(
+        metavar="ADDRESS",
+        help="Answer parts of the rows by the workers of a Dask scheduler, as tcp://HOST:8786; "
+        "local:N starts N workers.",
+    )
+    part_size: str | None = option(
+        metavar="SIZE", help="Cut larger CSV, JSON lines and Parquet files into parts, as 256MiB."
+    )
+    restart: bool = flag("--restart", help="Begin anew in a FOLDER of -o with earlier results.")
+    dry_run: bool = flag("--dry-run", help="Only list the parts, and which are done.")
     show: list[str] | None = option(
         metavar="NAME,..", help="Print these names; repeatable.", autocompletion=completed("names")
     )
@@ -347,7 +357,10 @@ class Line:
     json: bool = flag("--json", help="Short for --format json.")
     raw: bool = flag("-r", "--raw", help="Print numbers only, one a line.")
     output: str | None = option(
-        "-o", "--output", metavar="FILE", help="Write a file, its form by its suffix."
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="Write a file, its form by its suffix.",
     )
     precision: int = option(
         default=PRECISION, min=1, max=17, metavar="N", help="Significant digits for people (6)."
@@ -393,7 +406,7 @@ _NOT_ASKED = {name: field.default for name, field in FIELDS.items()}
 PROGRAM = ("arguments", "expression", "values_file", "ignore_extra", "cells", "watch")
 ROWS = (
     *("rows", "columns", "keep", "where", "renamed", "missing", "separator", "decimal"),
-    *("on_error", "jobs", "flat"),
+    *("on_error", "jobs", "flat", "cluster", "part_size", "restart", "dry_run"),
 )
 RESULT = (*("form", "json", "raw", "output", "precision", "check_nan", "seed", "compile", "quiet"),)
 LIMITS = ("max_steps", "time_limit", "max_memory", "max_depth", "safe")

@@ -73,11 +73,11 @@ class Target(Record):
         if isinstance(content, str):
             content = content.encode("utf-8", "backslashreplace")
         from gradcli.formats.files.compressed import Packer
-        from gradcli.formats.texts.file import write_atomically
+        from gradcli.formats.files.places import putting
 
         packer = Packer(self.path)
-        with self._named():
-            write_atomically(self.path, packer.add(content) + packer.end())
+        with self._named(), putting(self.path) as file:
+            file.write(packer.add(content) + packer.end())
 
     @contextmanager
     def stream(self) -> Iterator[Callable[[str | bytes], None]]:
@@ -88,10 +88,10 @@ class Target(Record):
             yield self._written
             return
         from gradcli.formats.files.compressed import Packer
-        from gradcli.formats.texts.file import replacing
+        from gradcli.formats.files.places import putting
 
         packer = Packer(self.path)
-        with self._named(), replacing(self.path) as file:
+        with self._named(), putting(self.path) as file:
 
             def write(piece: str | bytes) -> None:
                 if isinstance(piece, str):
@@ -168,12 +168,19 @@ def _chosen(line: Line) -> Target:
         raise usage(f"`{first}` and `{second}` exclude each other")
     chosen, path = next(iter(asked), "auto"), line.output
     if path is None:
+        if chosen in ("parquet", "arrow"):
+            raise usage(f"{chosen} is no text", f"`-o FILE.{chosen}` writes a file")
         return Target(chosen, None, line.color)
     from gradcli.formats.texts.file import name_fault
 
     fault = name_fault(path)
     if fault is not None:
         raise unwritable(f"`{path}`", fault)
+    if line.rows:
+        from gradcli.formats.files.places import is_folder
+
+        if is_folder(path):
+            return Target(chosen, path, line.color)  # a file for each part of the rows
     from gradcli.formats.files.compressed import bare_name
 
     suffix = os.path.splitext(bare_name(path))[1].lower()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from gradcli.cli.line.arguments import jobs, split_names
 from gradcli.cli.line.options import Line
 from gradcli.cli.line.output import Target
-from gradcli.cli.terminal.failures import usage
+from gradcli.cli.terminal.failures import unreadable, usage
 from gradcli.cli.terminal.terminal import is_terminal
 from gradcli.formats.writers.forms import FORMS, alternatives, row_names
 from gradcli.record import Record
@@ -33,15 +32,18 @@ class Batch(Record):
         on_error: The treatment of a bad row: "stop", "skip", "record" or "ignore".
         jobs, precision: The number of jobs, and of significant digits for people.
         flat: True if kept values stand beside the others in JSON.
+        files, dialect: The files of the records, and how they are written.
     """
 
-    __slots__ = ("rows", "kept", "on_error", "jobs", "precision", "flat")
+    __slots__ = ("rows", "kept", "on_error", "jobs", "precision", "flat", "files", "dialect")
     rows: Rows
     kept: Kept | None
     on_error: str
     jobs: int
     precision: int
     flat: bool
+    files: Sequence[str]
+    dialect: Dialect
 
     def kept_of(self, row: Row, kind: str) -> list[Any] | dict[str, str]:
         """The kept columns of a row: its cells or values, or JSON by name."""
@@ -97,20 +99,27 @@ def batch(line: Line, files: Sequence[str]) -> Batch:
         from gradcli.formats.readers.kept import Kept
 
         kept = Kept(found, split_names(line.keep, "--keep") or [])
-    return Batch(found, kept, line.on_error, jobs(line.jobs), line.precision, line.flat)
+    return Batch(
+        *(found, kept, line.on_error, jobs(line.jobs), line.precision, line.flat, names, dialect)
+    )
 
 
 def _expanded(files: Sequence[str]) -> list[str]:
-    """The files of all names, in order; a name may be a pattern, such as `*.csv`."""
+    """The files of all names, in order; a name may be a folder, or a pattern such as `*.csv`.
+
+    Raises:
+        UsageError: If there are none in a folder, or if standard input is named twice.
+    """
+    from gradcli.formats.files.places import inside, is_folder, matching
+
     found: list[str] = []
     for name in files:
-        if not any(sign in name for sign in "*?[") or os.path.exists(name):
-            found.append(name)
-            continue
-        import glob
-
-        matching = sorted(glob.glob(name, recursive=True))
-        found += matching or [name]
+        if not is_folder(name):
+            found += matching(name)
+        elif several := inside(name):
+            found += several
+        else:
+            raise unreadable(f"`{name}`", "no files are in it")
     if found.count("-") > 1:
         raise usage("two `--rows -` read standard input")
     return found
@@ -148,6 +157,8 @@ def row_target(target: Target, asked: Batch) -> Target:
     form = row_form(target, asked)
     if asked.flat and form != "ndjson":
         raise usage("`--flat` is for JSON lines", "`-f ndjson` writes them")
+    if form == target.form:
+        return target
     return Target(form, target.path, target.color)
 
 

@@ -8,8 +8,8 @@ from itertools import chain
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
+from gradcli.cli.line.query import Question
 from gradcli.cli.line.records import Batch
-from gradcli.cli.rows.query import Question
 from gradcli.cli.rows.row_layout import RowLayout
 from gradcli.cli.rows.row_writer import Answer, Text, Together
 from gradcli.cli.rows.workers import can_fork

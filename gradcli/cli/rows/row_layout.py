@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from gradcli.cli.rows.query import Question
+from gradcli.cli.line.query import Question
 from gradcli.cli.rows.row_writer import (
     Answer,
     Kept,

@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from gradcli.cli.line.output import Target
+from gradcli.cli.line.query import Question
 from gradcli.cli.line.records import Batch, row_target
 from gradcli.cli.rows.many_rows import Piece, many_rows, takes_code
-from gradcli.cli.rows.query import Question
 from gradcli.cli.rows.row_writer import Answer, Kept, RowWriter, Said, Text, Together, refused
 from gradcli.cli.rows.threads import threads
 from gradcli.cli.rows.workers import Watch, can_fork, workers
 from gradcli.cli.terminal.failures import bug, lacks_memory, out_of_memory
 from gradcli.cli.terminal.messages import Telling
-from gradcli.cli.terminal.progress import progress
+from gradcli.cli.terminal.progress import Bar, progress
 from gradcli.cli.terminal.terminal import is_terminal
 from gradcli.errors import (
     Diagnostic,
@@ -69,7 +69,10 @@ def answer_rows(
     Raises:
         typer.Exit: With the status of the first bad row, whose error is written.
     """
-    tally = write_rows(question, asked, target, telling, set(), table)
+    # a bar among rows that scroll by would not help
+    scrolling = target.path is None and is_terminal(sys.stdout)
+    with progress("rows", telling, silent=scrolling) as bar:
+        tally = write_rows(question, asked, target, telling, set(), bar, table)
     status = tally.status
     if tally.left_out:
         telling.warn([left_out(tally.left_out, tally.count, tally.first_place)])
@@ -89,7 +92,10 @@ def write_rows(
     target: Target,
     telling: Telling,
     told: set[str],
+    bar: Bar,
     table: Table | None = None,
+    *,
+    forks: bool = True,
 ) -> Tally:
     """Ask the question of every row, write each answer, and tell the errors of rows.
 
@@ -99,13 +105,15 @@ def write_rows(
         target: Where the answers go.
         telling: Where warnings and errors go.
         told: The codes of warnings that are not told again; grows.
+        bar: Shows how many rows are done.
         table: Where a watched process tells what it does.
+        forks: True if this process may be forked.
 
     Raises:
         typer.Exit: With the status of a bad row that ends the work, whose error is told.
     """
     question.program.check_given(question.inputs)
-    wanted = _wanted(question, asked.rows)
+    given = wanted(question, asked.rows)
     target = row_target(target, asked)
     kind = target.form
     tally = Tally()
@@ -120,7 +128,7 @@ def write_rows(
             stuck=lambda error: leave(refused(row.number, row.line, kept, error)),
         )
         try:
-            found = _asked(question, options, wanted, row, kept, kind)
+            found = _asked(question, options, given, row, kept, kind)
             met.update(w.code for w in found.warnings)
             return found
         except (UsageError, OSError):
@@ -141,24 +149,18 @@ def write_rows(
     def killed(row: Row, error: LimitError) -> Answer:
         return refused(row.number, row.line, asked.kept_of(row, kind), error)
 
-    asked.rows.take(wanted.names, asked.kept.names if asked.kept else ())
+    asked.rows.take(given.names, asked.kept.names if asked.kept else ())
     gc.enable()  # many rows make many reference cycles
-    if wanted.left and asked.rows.form != "ndjson" and "input-at-default" not in told:
+    if given.left and asked.rows.form != "ndjson" and "input-at-default" not in told:
         told.add("input-at-default")
-        telling.warn([_at_default(f"`{asked.rows.name}`", wanted.left)])
+        telling.warn([_at_default(f"`{asked.rows.name}`", given.left)])
     rows = iter(asked.rows.every)
-    beside = _may_get_stuck(question.options.limits) and can_fork()
+    beside = forks and _may_get_stuck(question.options.limits) and can_fork()
     if asked.jobs > 1 and not beside:
         first = [*islice(rows, 1)]
         rows = chain(first, rows)
-        beside = not (first and takes_code(question, wanted, first[0]))
-    # a bar among rows that scroll by would not help
-    scrolling = target.path is None and is_terminal(sys.stdout)
-    with (
-        target.stream() as write,
-        progress("rows", telling, silent=scrolling) as bar,
-        ExitStack() as processes,
-    ):
+        beside = not (first and takes_code(question, given, first[0]))
+    with target.stream() as write, ExitStack() as processes:
         kept = asked.kept.names if asked.kept else ()
         writer = RowWriter(write, kind, asked.on_error, kept, asked.precision, flat=asked.flat)
         answers: Iterator[Answer | Together | Text]
@@ -170,7 +172,7 @@ def write_rows(
             alone = partial(ask, leave=_end(telling, asked.rows))
             share = partial(_shared, processes, writer, asked.jobs)
             judged = asked.rows.judged(rows)
-            answers = many_rows(question, asked, judged, wanted, kind, alone, share)
+            answers = many_rows(question, asked, judged, given, kind, alone, share)
         for found in chain.from_iterable(map(writer.fitted, answers)):
             fresh = [w for w in found.warnings if w.code not in told]
             for warning in fresh:
@@ -286,7 +288,7 @@ def _not_told(errors: Sequence[Diagnostic], told: set[str]) -> list[Diagnostic]:
     return left
 
 
-def _wanted(question: Question, rows: Rows) -> Wanted:
+def wanted(question: Question, rows: Rows) -> Wanted:
     """The inputs that rows give. JSON lines may give any, since each object has its own keys.
 
     Raises:

@@ -40,4 +40,13 @@ def chosen(line: Line, text: str, batch: Batch, limits: Limits) -> Batch:
     options = program.Options(limits=limits, compile=compile, seed=line.seed)
     choice = condition.choice(rows, dialect_of(line), given, options)
     found = ChosenRows(rows, choice)
-    return Batch(found, batch.kept, batch.on_error, batch.jobs, batch.precision, batch.flat)
+    return Batch(
+        found,
+        batch.kept,
+        batch.on_error,
+        batch.jobs,
+        batch.precision,
+        batch.flat,
+        batch.files,
+        batch.dialect,
+    )

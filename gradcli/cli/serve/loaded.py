@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
+from gradcli.cli.asking.inquiry import LOADING, limits_of
 from gradcli.cli.line.arguments import split_files
 from gradcli.cli.line.inputs import constants
 from gradcli.cli.line.options import Line
 from gradcli.cli.line.reading import program_source
-from gradcli.cli.rows.inquiry import LOADING, limits_of
 from gradcli.cli.serve.service import Service
 from gradcli.cli.terminal.failures import usage
 from gradcli.cli.terminal.messages import Telling

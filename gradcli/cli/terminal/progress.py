@@ -55,6 +55,9 @@ class Bar:
     def advance(self, done: int, total: int | None, share: Share = nobody_knows) -> None:
         """Update the amounts; `total` is None if it is unknown, though `share` may be known."""
 
+    def entitle(self, title: str) -> None:
+        """Change the title."""
+
     def clear(self) -> None:
         """Clear the line for other output."""
 
@@ -79,6 +82,11 @@ class _Shown(Bar):
         said = told(done, total, part, now - self._begun)
         whole = None if part is None else 1.0
         self._bar.update(self._task, completed=part or 0.0, total=whole, said=said)
+
+    def entitle(self, title: str) -> None:
+        self._title = title
+        if self._bar is not None:
+            self._bar.update(self._task, description=title)
 
     def clear(self) -> None:
         if self._bar is not None:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeAlias, TypeVar
 
 from gradcli.errors import Diagnostic, InputError
+from gradcli.formats.files.places import is_url, open_url
 from gradcli.formats.texts.float_texts import text_array
 from gradcli.formats.texts.literal import literal
 from gradcli.formats.texts.refusal import refused, unreadable
@@ -36,15 +37,20 @@ class Opened(Record):
     batches: Callable[[Sequence[str]], Iterator[Any]]
 
 
-def opened(name: str, data: bytes | None = None) -> Opened:
-    """A Parquet or Arrow file, read from `data` if that is given.
+def opened(name: str, data: bytes | None = None, groups: Sequence[int] | None = None) -> Opened:
+    """A Parquet or Arrow file, read from `data` if that is given; some row groups of it if they are
+    named.
 
     Raises:
         InputError: If it cannot be read, or pyarrow is not installed; also from its batches.
     """
-    source = name if data is None else io.BytesIO(data)
-    open_one = _parquet if name.lower().endswith(".parquet") else _arrow
-    names, count, batches = _tried(name, lambda: open_one(source))
+    is_parquet = name.lower().endswith(".parquet")
+
+    def look() -> _File:
+        source = (open_url(name) if is_url(name) else name) if data is None else io.BytesIO(data)
+        return _parquet(source, groups) if is_parquet else _arrow(source)
+
+    names, count, batches = _tried(name, look)
 
     def parts(picked: Sequence[str]) -> Iterator[Any]:
         return _valid(name, _tried(name, lambda: batches([*picked])))
@@ -55,20 +61,21 @@ def opened(name: str, data: bytes | None = None) -> Opened:
 _File: TypeAlias = "tuple[list[str], int, Callable[[list[str]], Iterator[Any]]]"
 
 
-def _parquet(source: Any) -> _File:
+def _parquet(source: Any, groups: Sequence[int] | None) -> _File:
     from pyarrow import parquet
 
     file = parquet.ParquetFile(source)
     names = file.schema_arrow.names
+    chosen = range(file.num_row_groups) if groups is None else groups
 
     def batches(picked: list[str]) -> Iterator[Any]:
         every = [*picked] == names
         found: Iterator[Any] = file.iter_batches(
-            columns=None if every else picked, use_threads=False
+            row_groups=[*chosen], columns=None if every else picked, use_threads=False
         )
         return found
 
-    return names, file.metadata.num_rows, batches
+    return names, sum(file.metadata.row_group(k).num_rows for k in chosen), batches
 
 
 def _arrow(source: Any) -> _File:
@@ -82,6 +89,27 @@ def _arrow(source: Any) -> _File:
         return (reader.get_batch(k).select(picked) for k in parts)
 
     return reader.schema.names, about, batches
+
+
+def row_counts(name: str) -> list[tuple[int, int]]:
+    """The rows and bytes of each row group of a Parquet file, or of each batch of an Arrow file
+    with the bytes 0. Errors as of `opened`.
+    """
+
+    def look() -> list[tuple[int, int]]:
+        source = open_url(name) if is_url(name) else name
+        if name.lower().endswith(".parquet"):
+            from pyarrow import parquet
+
+            about = parquet.ParquetFile(source).metadata
+            groups = [about.row_group(k) for k in range(about.num_row_groups)]
+            return [(group.num_rows, group.total_byte_size) for group in groups]
+        from pyarrow import ipc
+
+        reader = ipc.open_file(source)
+        return [(reader.get_batch(k).num_rows, 0) for k in range(reader.num_record_batches)]
+
+    return _tried(name, look)
 
 
 def _valid(name: str, parts: Iterator[Any]) -> Iterator[Any]:

@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import IO, Any, NamedTuple
 
 from gradcli.errors import Diagnostic, InputError, UsageError
+from gradcli.formats.files.places import facts, is_url, open_url, open_url_buffered
 
 _MODULES = {".gz": "gzip", ".bz2": "bz2", ".xz": "lzma"}
 """The module that opens files of a suffix."""
@@ -41,8 +42,12 @@ def open_bytes(name: str) -> Opened:
         InputError: If pyarrow is needed and not installed.
     """
     bare, suffix = os.path.splitext(name)
+    url = is_url(name)
     if suffix == _ZSTD:
         return Opened(_zstd(name), bare, (OSError, ValueError), None)
+    if suffix not in _MODULES and url:
+        there = open_url_buffered(name)
+        return Opened(there, name, (OSError,), facts(name).size)
     if suffix not in _MODULES:
         stream: Any = open(name, "rb")  # noqa: SIM115  # by the one who reads it
         return Opened(
@@ -54,18 +59,22 @@ def open_bytes(name: str) -> Opened:
         failures.append(import_module("zlib").error)
     elif suffix == ".xz":
         failures.append(found.LZMAError)
-    return Opened(found.open(name, "rb"), bare, tuple(failures), None)
+    source = open_url_buffered(name) if url else name
+    return Opened(found.open(source, "rb"), bare, tuple(failures), None)
 
 
 def _zstd(name: str) -> Any:
-    with open(name, "rb"):  # for its errors
-        pass
+    url = is_url(name)
+    if not url:
+        with open(name, "rb"):  # for its errors
+            pass
     try:
         import pyarrow
     except ImportError:
         message = f"`{name}` is read by pyarrow, which is not installed"
         raise InputError(Diagnostic("missing-extra", message, help=_HELP)) from None
-    return pyarrow.CompressedInputStream(pyarrow.OSFile(name), "zstd")
+    source = pyarrow.PythonFile(open_url(name)) if url else pyarrow.OSFile(name)
+    return pyarrow.CompressedInputStream(source, "zstd")
 
 
 class Packer:

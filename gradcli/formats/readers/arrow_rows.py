@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property, partial
 from typing import Any
 
@@ -19,12 +19,18 @@ _FEW = 16  # records that are turned into texts together
 
 
 class ArrowRows(Rows):
-    """The records of a Parquet or Arrow file, as texts like a CSV's; the first has the line 1."""
+    """The records of a Parquet or Arrow file, as texts like a CSV's; the first has the line 1.
 
-    def __init__(self, name: str, dialect: Dialect) -> None:
+    Args:
+        name: The file.
+        dialect: How its columns are named.
+        groups: The row groups to read; None for all.
+    """
+
+    def __init__(self, name: str, dialect: Dialect, groups: Sequence[int] | None = None) -> None:
         self.name, self.form, self.at_once = name, "csv", True
         self._dialect = dialect
-        self._file = opened(name)
+        self._file = opened(name, groups=groups)
         self._table = Header(self._file.names, ",", None, dialect)
         self.names = tuple(self._table.columns)
         self.titles = self._table.titles
@@ -44,7 +50,7 @@ class ArrowRows(Rows):
     def at_hand(self) -> bool:
         return True
 
-    def begin(self, number: int, line: int | None = None) -> None:
+    def begin(self, number: int, over: int = 0) -> None:
         self.count = self._first_number = number
 
     def share(self) -> float | None:

@@ -6,8 +6,8 @@ from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterator, Sequence
 
 from gradcli.formats.readers.block import Block, Row
+from gradcli.formats.readers.parts import check_alike
 from gradcli.formats.readers.rows import Rows
-from gradcli.formats.texts.refusal import first_names, refused
 
 
 class ManyFiles(Rows):
@@ -41,10 +41,6 @@ class ManyFiles(Rows):
         """The share that has been read, as if all files were equally long; None if unknown."""
         share = self._file.share()
         return None if share is None else (self._done + share) / len(self._names)
-
-    def begin(self, number: int, line: int | None = None) -> None:
-        self._before = number
-        self._first_file.begin(0, line)
 
     def check(self, names: frozenset[str]) -> None:
         self._wanted = names
@@ -85,12 +81,7 @@ class ManyFiles(Rows):
             InputError: If it does not.
         """
         first = self._first_file
-        if other.form != first.form:
-            raise refused(f"`{other.name}` is {other.form}, and `{first.name}` {first.form}")
-        if other.form != "ndjson" and {*other.titles} != {*first.titles}:
-            mine, theirs = (first_names(f.titles) or "none" for f in (other, first))
-            message = f"`{other.name}` has the columns {mine}, and `{first.name}` {theirs}"
-            raise refused(message)
+        check_alike(other, first.form, first.titles, first.name)
         other.check(self._wanted)
 
 

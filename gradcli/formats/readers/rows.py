@@ -10,6 +10,7 @@ from typing import IO, Any
 
 from gradcli.errors import InputError
 from gradcli.formats.files.compressed import Opened, open_bytes
+from gradcli.formats.files.places import is_url
 from gradcli.formats.readers.block import Block, LineBlock, Row
 from gradcli.formats.readers.json_array import ArrayLines
 from gradcli.formats.readers.json_block import JsonBlock
@@ -51,11 +52,14 @@ class Rows:
         titles: The same as written in the file.
         at_once: True if no record has to be waited for, as in a file.
         count: The number of the next record.
+        is_alone: False if other files are read, too, so that messages name the file.
     """
+
+    is_alone = True
 
     def __init__(self, name: str, opened: Opened, dialect: Dialect = USUAL) -> None:
         self.name = name
-        self.at_once = os.path.isfile(name)
+        self.at_once = is_url(name) or os.path.isfile(name)
         self._stream, self._size = opened.stream, opened.size
         self._dialect = dialect
         columns = dialect.columns
@@ -122,7 +126,7 @@ class Rows:
 
     def place(self, number: int, line: int) -> str:
         """Where the record of a number stands in its file, for messages."""
-        return f"line {line}"
+        return f"line {line}" if self.is_alone else f"line {line} of `{self.name}`"
 
     def share(self) -> float | None:
         """The share of the file that has been read; None for streams and compressed files."""
@@ -130,11 +134,10 @@ class Rows:
             return None
         return min((self._stream.tell() - self._blocks.waiting) / self._size, 1.0)
 
-    def begin(self, number: int, line: int | None = None) -> None:
-        """Give the first record this number, and the first line this one, in place of 0 and 1."""
+    def begin(self, number: int, over: int = 0) -> None:
+        """Number the records from here, and their lines as if more were before them."""
         self.count = number
-        if line is not None:
-            self._lines.number += line - 1
+        self._lines.number += over
 
     def check(self, names: frozenset[str]) -> None:
         """Check that the columns for these names are complete arrays.

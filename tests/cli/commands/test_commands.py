@@ -277,7 +277,7 @@ def test_standard_input_is_left_alone_when_a_program_is_named(cli, monkeypatch):
         (["run", "--shwo", "x"], "no such option `--shwo`", "did you mean `--show`?"),
         (
             ["run", "-e", "x", "-f", "xml"],
-            "invalid value for `-f` / `--format`: `xml` is not one of `auto`, `human`, `plain`, `json`, `ndjson`, `csv`, `tsv`, `md`, `html`",
+            "invalid value for `-f` / `--format`: `xml` is not one of `auto`, `human`, `plain`, `json`, `ndjson`, `csv`, `tsv`, `md`, `parquet`, `arrow`, `html`",
             "try `gradcli run --help`",
         ),
         (

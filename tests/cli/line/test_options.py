@@ -154,7 +154,7 @@ def test_a_new_form_is_a_row_of_the_table(monkeypatch):
     with pytest.raises(UsageError, match="does not go with a file"):
         choose(Line(whole=None, forms=mine, output="a.txt", form="words"))
     with pytest.raises(UsageError, match="does not go with `--rows`"):
-        row_form(Target("words", None, "never"), Batch(None, None, "stop", 1, 6, False))
+        row_form(Target("words", None, "never"), Batch(None, None, "stop", 1, 6, False, [], None))
 
 
 def test_every_form_has_a_suffix_or_is_named():

@@ -133,6 +133,8 @@ def _harmless(event: str, args: tuple[Any, ...], named: tuple[str, ...]) -> bool
         return _is_machine_code()
     if "--rows" in named and event in ("os.fork", "os.kill", "socket.__new__", "pickle.find_class"):
         return True  # workers and their pipes, which pass gradcli's records
+    if "--rows" in named and event in ("os.truncate", "socket.gethostname"):
+        return True  # the lock of a folder, which says whose it is
     return event not in OUTSIDE and not event.startswith(ROOMS)
 
 
@@ -150,6 +152,11 @@ def _is_inside(path: str, named: tuple[str, ...]) -> bool:
     return any(os.path.isdir(text) and path.startswith(os.path.join(text, "")) for text in named)
 
 
+def _is_below(path: str, folder: str) -> bool:
+    """True if a path is that of a folder, or of something in it."""
+    return os.path.join(os.path.realpath(path), "").startswith(os.path.realpath(folder) + os.sep)
+
+
 def _is_named(path: str, named: tuple[str, ...]) -> bool:
     if "__pycache__" in path and os.path.realpath(path).startswith(MODULES):
         return True  # written by imports
@@ -158,6 +165,8 @@ def _is_named(path: str, named: tuple[str, ...]) -> bool:
     if any(fnmatch(path, text) for text in named):  # `--rows '*.csv'`
         return True
     if (os.path.dirname(path) or ".") in named:  # `samples -o FOLDER`
+        return True
+    if any(text.endswith("/") and _is_below(path, text) for text in named):  # `-o FOLDER/`
         return True
     name = os.path.basename(path).removeprefix(".")
     if name.endswith(".tmp"):  # `name.random.tmp`

@@ -13,8 +13,8 @@ from gradcli.cli.line.arguments import jobs, split_names
 from gradcli.cli.line.inputs import constant, directions, load
 from gradcli.cli.line.options import FIELDS, ROWS, Line
 from gradcli.cli.line.output import Target, choose, decided, look
+from gradcli.cli.line.query import Query, Question, Shown
 from gradcli.cli.line.reading import program_source
-from gradcli.cli.rows.query import Query, Question, Shown
 from gradcli.cli.terminal.failures import usage
 from gradcli.cli.terminal.messages import Telling
 from gradcli.cli.terminal.terminal import print_message
@@ -69,6 +69,7 @@ class Inquiry:
         self.target = choose(line)
         self.names = split_names(line.wrt, "--wrt")
         self.shown = split_names(line.show, "--show")
+        self._by_parts = _goes_by_parts(line)
         self.limits = limits_of(line)
         self.records = _records(line, self.limits)
         self._table = line.whole.table
@@ -261,6 +262,12 @@ class Inquiry:
         parts = Shown(self.look, finished)
         assert self.records is not None, "no --rows"
         asked = Question(query, settings, self.program, self.inputs, parts)
+        if self._by_parts:
+            from gradcli.cli.parts.answer import Work, answer_parts
+
+            work = Work(asked, self._line, self.records, self.target, self.telling)
+            answer_parts(work, self._table)
+            return
         answer_rows(asked, self.records, self.target, self.telling, self._table)
 
 
@@ -282,6 +289,29 @@ def _check_room(line: Line, target: Target, records: Batch | None) -> None:
         raise usage(f"`--kinks` does not go with {beside}")
     if line.plots is not None and records is not None:
         raise usage("`--plots` does not go with --rows")
+
+
+def _goes_by_parts(line: Line) -> bool:
+    """True if the options ask for parts.
+
+    Raises:
+        UsageError: If one needs another.
+    """
+    if not line.rows:
+        return False
+    from gradcli.formats.files.places import is_folder
+
+    to_folder = line.output is not None and is_folder(line.output)
+    if not to_folder:
+        for name, given in (("--restart", line.restart), ("--dry-run", line.dry_run)):
+            if given:
+                raise usage(f"`{name}` needs a folder", "as in -o FOLDER/")
+        if line.part_size is not None and line.cluster is None:
+            raise usage("`--part-size` needs a folder", "as in -o FOLDER/")
+    by_parts = to_folder or line.cluster is not None
+    if by_parts and line.where is not None:
+        raise usage("`--where` does not go with parts", "write one file, or choose the rows before")
+    return by_parts
 
 
 def limits_of(line: Line) -> Limits:

@@ -1,0 +1,48 @@
+"""What a worker of a cluster does with a part."""
+
+from __future__ import annotations
+
+import pickle
+from contextlib import redirect_stderr
+from functools import lru_cache
+from io import StringIO
+from threading import Lock
+
+from gradcli.cli.parts.task import Heard, Job, Report, answer_part, failed, version
+from gradcli.cli.terminal.failures import usage
+from gradcli.cli.terminal.progress import Bar
+from gradcli.errors import InputError
+from gradcli.formats.files.places import is_url
+from gradcli.formats.readers.parts import Part
+
+_ALONE = Lock()  # programs are run by one thread at a time
+
+
+def work(data: bytes, part: Part, output: str, client: str) -> Report:
+    """Answer a part.
+
+    Args:
+        data: The job, which is loaded once: its program keeps its code.
+        part: The part.
+        output: Its file in the job's folder.
+        client: The version of gradcli that asks.
+
+    Raises:
+        InputError: If a store does not answer; another try may succeed.
+    """
+    if version() != client:
+        message = f"a worker has gradcli {version()}, and the client {client}"
+        return failed(usage(message, "install the same version there"))
+    heard = Heard()
+    with _ALONE, redirect_stderr(StringIO()) as said:
+        report = answer_part(_loaded(data), part, output, heard, set(), Bar(), forks=False)
+    report.printed = said.getvalue()
+    if is_url(part.name) and any(found.code == "unreadable-file" for found in heard.told):
+        raise InputError(*heard.told)
+    return report
+
+
+@lru_cache(maxsize=2)
+def _loaded(data: bytes) -> Job:
+    job: Job = pickle.loads(data)
+    return job

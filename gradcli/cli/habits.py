@@ -29,21 +29,15 @@ COMMANDS = {
     **dict.fromkeys(("train", "learn", "regress", "regression", "nls"), "fit"),
     **dict.fromkeys(("server", "daemon", "listen", "service", "rpc"), "serve"),
     **dict.fromkeys(("completions", "autocomplete"), "completion"),
+    **dict.fromkeys(("shell", "console", "interactive", "prompt", "ipython"), "repl"),
+    **dict.fromkeys(("format", "formatter", "black", "ruff", "tidy"), "fmt"),
+    **dict.fromkeys(("language-server", "editor", "vscode", "neovim"), "lsp"),
 }
 """Commands that are meant by a name."""
 
 INSTEAD = {
     "version": "`gradcli --version` prints the version",
     **dict.fromkeys(("batch", "map"), "`gradcli run FILE --rows -` answers each line of its input"),
-    **dict.fromkeys(
-        ("repl", "shell", "console", "interactive", "prompt"),
-        "there is no prompt; `gradcli run -e 'x = 3' -e 'x ** 2'` runs lines",
-    ),
-    **dict.fromkeys(
-        ("fmt", "format"),
-        "programs have Python's syntax: its formatters lay them out if they declare no inputs",
-    ),
-    "lsp": "`gradcli check FILE --diagnostics json` gives an editor what is wrong",
     **dict.fromkeys(
         ("bench", "benchmark", "time", "profile"),
         "`gradcli run FILE -v` tells what was compiled; a shell's `time` measures it",

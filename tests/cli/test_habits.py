@@ -15,11 +15,9 @@ TYPED = {
     "uncertainty f.grad": "did you mean `propagate`?",
     "server f.grad": "did you mean `serve`?",
     "batch f.grad": "`gradcli run FILE --rows -` answers each line of its input",
-    "repl": "there is no prompt; `gradcli run -e 'x = 3' -e 'x ** 2'` runs lines",
-    "fmt f.grad": (
-        "programs have Python's syntax: its formatters lay them out if they declare no inputs"
-    ),
-    "lsp": "`gradcli check FILE --diagnostics json` gives an editor what is wrong",
+    "shell": "did you mean `repl`?",
+    "format f.grad": "did you mean `fmt`?",
+    "language-server": "did you mean `lsp`?",
     "time f.grad": "`gradcli run FILE -v` tells what was compiled; a shell's `time` measures it",
     "diff f.grad": "did you mean `grad`?",
     "eval 'x'": "did you mean `run`?",

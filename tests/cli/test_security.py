@@ -522,7 +522,7 @@ def test_the_code_of_a_program_holds_no_text_of_its_but_names():
             continue
         seen += 1
         for counting in (Counting, Stepping):
-            check_code(loaded._loaded.program, counting)
+            check_code(loaded.loaded.program, counting)
     assert seen > 40
 
 

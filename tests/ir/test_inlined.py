@@ -10,7 +10,7 @@ G = f"{F}def g(x):\n    return f(x) + f(x * 2.0)\n"
 
 
 def counted(text):
-    program = load(f"input x = 1.0\n{text}\n")._loaded.program
+    program = load(f"input x = 1.0\n{text}\n").loaded.program
     return size(program.main.body, functions_of(program))
 
 

@@ -397,7 +397,7 @@ def covered(count, noise, asked, extra=lambda rng: {}):
     for _ in range(count):
         more = extra(rng)
         table = {"t": T, "y": 2 * np.exp(-0.5 * T) + noise(rng, more), **more}
-        ops = program._loaded.program
+        ops = program.loaded.program
         settings = Asked(**asked)
         made = made or Fit(program, ops, {}, (*table,), settings, load, Options(compile="always"))
         found = made.of(opened(table).read(made.names, ()))

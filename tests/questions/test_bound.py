@@ -94,7 +94,7 @@ def points(width):
 def asked(text, names, point, data, modes):
     """Value, gradient and Hessian by the interpreter."""
     program = load(text)
-    shapes = {i.name: i for i in program._loaded.program.inputs}
+    shapes = {i.name: i for i in program.loaded.program.inputs}
     given, at = dict(data), 0
     function = program.compile(order=0).bind(**data)
     function(point)

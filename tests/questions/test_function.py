@@ -29,7 +29,7 @@ DECLARED = [
 
 @pytest.mark.parametrize(("text", "shape"), DECLARED)
 def test_the_shape_of_an_input_is_the_declared_one(text, shape):
-    (found,) = load(f"{text}\n1.0")._loaded.program.inputs
+    (found,) = load(f"{text}\n1.0").loaded.program.inputs
     assert declared(found) == shape
 
 

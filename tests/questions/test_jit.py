@@ -244,7 +244,7 @@ def test_every_pass_calls_the_rules_of_the_program():
 def test_limits_that_are_far_do_not_keep_code_from_answering(back_end):
     asked = request({}, {}, Options(limits=Limits(steps=10_000)))
     for name, text in COUNTED.items():
-        made = compile_question(load(text)._loaded, "gradient", asked)
+        made = compile_question(load(text).loaded, "gradient", asked)
         assert made.answer(asked, print) is not None, name
 
 

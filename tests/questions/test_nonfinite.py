@@ -239,7 +239,7 @@ def values(done):
 
 def test_an_observed_run_is_the_same():
     for text, given in observed_texts():
-        loaded = load(text)._loaded
+        loaded = load(text).loaded
         plain = loaded.execute(given_values(given, {}), Options(seed=7), Watch(()))
         origins = Origins(loaded.source)
         seen = loaded.execute(given_values(given, {}), Options(seed=7), Watch(()), origins)
@@ -350,7 +350,7 @@ y
 )
 def test_the_event_of_a_node_is_that_of_another_run(text):
     """In a later run, too, whose shapes are known at each place."""
-    loaded = load(text)._loaded
+    loaded = load(text).loaded
     ask = {}, Options(seed=7), Watch(loaded.program.names)
     for _ in range(2):
         done, recorded = loaded.execute(*ask), Recorded()

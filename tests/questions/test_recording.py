@@ -67,7 +67,7 @@ SEEING = {  # programs that can, or that might
 def outcome(program, given, *, recorded):
     """All that a run gives and says, the graph of its values left out."""
     if recorded:
-        program._loaded.__dict__["sees_recording"] = True
+        program.loaded.__dict__["sees_recording"] = True
     options = Options(seed=7, grad_fn=False)
     try:
         found = program.run(given, options=options)
@@ -90,7 +90,7 @@ def unrecorded(text, given=None):
     program = load(text)
     without = outcome(program, given, recorded=False)
     assert outcome(load(text), given, recorded=True) == without, text
-    return not program._loaded.sees_recording
+    return not program.loaded.sees_recording
 
 
 @pytest.mark.parametrize("name", BLIND)
@@ -100,7 +100,7 @@ def test_a_program_that_cannot_tell_is_not_recorded(name):
 
 @pytest.mark.parametrize("name", SEEING)
 def test_a_program_that_can_tell_is_recorded(name):
-    assert load(SEEING[name])._loaded.sees_recording
+    assert load(SEEING[name]).loaded.sees_recording
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda path: path.stem)

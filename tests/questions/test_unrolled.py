@@ -33,7 +33,7 @@ def made(text):
     """The code of a gradient."""
     program = load(text)
     asked = request({}, {}, Options())
-    return program, compile_question(program._loaded, "gradient", asked)
+    return program, compile_question(program.loaded, "gradient", asked)
 
 
 @pytest.mark.parametrize("name", LOOPS)

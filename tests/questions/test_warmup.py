@@ -158,7 +158,7 @@ def test_what_is_printed_once_it_is_decided_appears_at_once():
     ],
 )
 def test_steps_that_are_known(text, steps):
-    assert known_steps(load(text)._loaded.program, {"n": 70}) == steps
+    assert known_steps(load(text).loaded.program, {"n": 70}) == steps
 
 
 @pytest.mark.parametrize("further", [1, 3, 100])

@@ -49,7 +49,7 @@ def asked(monkeypatch):
         monkeypatch.setattr(jit, "perf_counter", lambda: now.time)
         monkeypatch.setattr(Jit, "_worth", worth)
         monkeypatch.setattr(Jit, "_made", lambda *of: code or Code())
-        found = Jit(load(text)._loaded)
+        found = Jit(load(text).loaded)
         about = request({}, {}, Options(**options))
         return lambda count=1: [found.answer(run, about) for _ in range(count)]
 
@@ -75,7 +75,7 @@ def test_code_is_made_once_runs_after_the_first_have_taken_as_long(asked, taking
 
 
 def test_code_is_assumed_to_take_longer_for_more_instructions():
-    worth = [Jit(load(f"input x = 1.0\nx{' + x' * n}")._loaded)._worth for n in (1, 2, 11)]
+    worth = [Jit(load(f"input x = 1.0\nx{' + x' * n}").loaded)._worth for n in (1, 2, 11)]
     assert worth[0] > 0.06
     assert worth[1] - worth[0] == pytest.approx(0.001)
     assert worth[2] - worth[0] == pytest.approx(0.01)
@@ -84,7 +84,7 @@ def test_code_is_assumed_to_take_longer_for_more_instructions():
 
 def test_code_is_assumed_to_take_longer_for_each_call():
     head = f"input x = 1.0\ndef f(x):\n    return x{' + x' * 20}\n"
-    worth = [Jit(load(head + "f(x)\n" * n)._loaded)._worth for n in (1, 2, 5)]
+    worth = [Jit(load(head + "f(x)\n" * n).loaded)._worth for n in (1, 2, 5)]
     assert worth[1] - worth[0] > 0.02
     assert worth[2] - worth[0] == pytest.approx(4 * (worth[1] - worth[0]))
 
@@ -129,7 +129,7 @@ def test_what_is_looked_at_is_never_code(asked, options, says, help):
         asked([], compile="always", **options)()
     assert help in found.value.diagnostics[0].help
     about = request({}, {}, Options(compile="always", **options))
-    program = Jit(load(STRAIGHT)._loaded)
+    program = Jit(load(STRAIGHT).loaded)
     assert program.code(lambda loaded, request: None, about) is None
     with pytest.raises(ProgramError, match=says):
         program.perturbed(about, 1, 50, 9.0)
@@ -157,7 +157,7 @@ def test_nothing_is_compiled_shortly_before_a_limit(asked, seconds, steps, verbo
     about = request({}, {}, Options(limits=limits, verbose=verbose))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(perturbed, "perturbed", lambda *of: Code())
-        found = Jit(load(STRAIGHT)._loaded).perturbed(about, 1, 50, 9.0)
+        found = Jit(load(STRAIGHT).loaded).perturbed(about, 1, 50, 9.0)
     assert (found is None) == is_soon
 
 
@@ -208,7 +208,7 @@ ROWS = [  # when code is made, what is there, whether rows are answered by it
 def test_rows_are_answered_by_code_that_draws_nothing(when, code, is_used, monkeypatch):
     monkeypatch.setattr(Jit, "_made", lambda *of: code)
     about = request({}, {}, Options(compile=when))
-    found = Jit(load(STRAIGHT)._loaded).code(lambda loaded, request: None, about)
+    found = Jit(load(STRAIGHT).loaded).code(lambda loaded, request: None, about)
     assert found is (code if is_used else None)
 
 
@@ -217,7 +217,7 @@ def test_rows_are_answered_by_code_once_it_pays(monkeypatch):
     monkeypatch.setattr(Jit, "_made", lambda *of: code)
     monkeypatch.setattr(Jit, "_pays", lambda self, key: True)
     about = request({}, {}, Options())
-    assert Jit(load(STRAIGHT)._loaded).code(lambda loaded, request: None, about) is code
+    assert Jit(load(STRAIGHT).loaded).code(lambda loaded, request: None, about) is code
 
 
 EARLY = [  # runs of a check, their seconds, whether code is made now
@@ -234,7 +234,7 @@ def test_a_check_is_code_after_some_runs_that_took_long(count, seconds, is_made,
     monkeypatch.setattr(Jit, "_worth", 1.0)
     monkeypatch.setattr(perturbed, "perturbed", lambda *of: made.append(of) or Code())
     options = Options(remark=remarks.append)
-    found, about = Jit(load(STRAIGHT)._loaded), request({}, {}, options)
+    found, about = Jit(load(STRAIGHT).loaded), request({}, {}, options)
     first = found.perturbed(about, 1, count, seconds)
     assert (first is not None) == is_made
     if is_made:
@@ -251,7 +251,7 @@ def test_a_check_is_code_after_some_runs_that_took_long(count, seconds, is_made,
 def test_a_check_that_cannot_be_code_is_told_once_and_interpreted(monkeypatch):
     remarks = []
     monkeypatch.setattr(perturbed, "perturbed", lambda *of: REFUSED)
-    found = Jit(load(STRAIGHT)._loaded)
+    found = Jit(load(STRAIGHT).loaded)
     about = request({}, {}, Options(remark=remarks.append))
     assert [found.perturbed(about, 1, 50, 9.0) for _ in range(2)] == [None, None]
     assert remarks == [REFUSED]

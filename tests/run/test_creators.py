@@ -234,7 +234,7 @@ def test_numpy_s_random_numbers_are_numpy_s():
 def test_a_number_is_drawn_as_other_numbers_are(call):
     """As a number, not as an array of no dimensions."""
     begin = "import torch, jax\nimport numpy as np\nkey, x = jax.random.key(0), tensor(0.5)\n"
-    loaded = load(f"{begin}r = {call}\nr")._loaded
+    loaded = load(f"{begin}r = {call}\nr").loaded
     done = loaded.execute({}, Options(compile="never"), Watch(()), recording=False)
     _, found = loaded.output(done, None)
     assert type(data_of(found)) in NUMBERS

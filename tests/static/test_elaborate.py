@@ -152,7 +152,7 @@ def fits(value, fact):
 
 
 def lowered(source, given):
-    return load_source(source, given)._loaded.program
+    return load_source(source, given).loaded.program
 
 
 def tells(fact, operands):

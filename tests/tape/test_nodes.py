@@ -161,7 +161,7 @@ def own_node():
     from gradcli.engine.run.session.state import Session
 
     text = OWN.replace("x = [1.0, 2.0]", "x = tensor([1.0, 2.0])")
-    _, out = Executable(load(text)._loaded.program).run(Session(), {})
+    _, out = Executable(load(text).loaded.program).run(Session(), {})
     return out.node
 
 

@@ -34,9 +34,9 @@ def fmt(line: Line) -> None:
     Examples:
       echo 'param a=1;a**2+3*a' | gradcli fmt
       gradcli samples cooling -o .
-      gradcli fmt cooling.grad --diff || true
-      gradcli fmt cooling.grad
-      gradcli fmt --check .
+      gradcli fmt --diff -q cooling.grad || true
+      gradcli fmt -q cooling.grad
+      gradcli fmt --check -q .
     """
     names: list[str] = [*_files(line.formatted or ())]
     if line.expression and names:

@@ -22,6 +22,7 @@ def repl(line: Line) -> None:
 
     Examples:
       printf 'x = 3.0\nx ** 2\n' | gradcli repl
+      printf 'x = randn(3)\nx.sum()\n' | gradcli repl --seed 1
     """
     from gradcli.cli.repl.conversation import Conversation
     from gradcli.cli.repl.typed import piped
@@ -41,11 +42,15 @@ def repl(line: Line) -> None:
 
 @command("line_length", *MESSAGES)
 def lsp(line: Line) -> None:
-    """Serve an editor: findings, hover, completion and layout of .grad files.
+    """Serve an editor by the language server protocol.
 
-    The editor starts this command and talks to it by the language server protocol on standard
-    input and output. `gradcli help editors` has settings for VS Code and Neovim. Needs the extra
-    `lsp`: pip install 'gradcli[lsp]'.
+    An editor starts this command, and gets findings, hover, completion and layout of .grad files
+    on its standard output. `gradcli help editors` has settings for VS Code and Neovim. Needs the
+    extra `lsp`: pip install 'gradcli[lsp]'.
+
+    Examples:
+      gradcli help editors
+      gradcli lsp --line-length 100
     """
     try:
         from gradcli.cli.lsp.server import made

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-LESSONS = Path(__file__).parents[2] / "formats" / "lessons"
+LESSONS = Path(__file__).parents[2] / "formats" / "reference"
 
 
 def notebook(path, *cells, **fields):

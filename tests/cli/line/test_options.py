@@ -82,6 +82,7 @@ NUMBERS = {  # what an option is without a value, the least that it takes and th
     "unfold": (0, 0, None),
     "order": (1, 1, 2),
     "highest": (1, 0, 2),
+    "line_length": (88, 20, 320),
     "precision": (6, 1, 17),
     "seed": (None, 0, 2**128 - 1),
 }
@@ -129,6 +130,9 @@ def annotated(mine):
         if name == "form":
             known = forms.format_names(mine.forms)
             kind, settings["help"] = Literal[known], f"{forms.alternatives(known)}."
+        if name == "output" and mine.forms:
+            known = forms.alternatives([*forms.suffixes(mine.forms)])
+            settings["help"] = f"Write a file, its form by its suffix: {known}."
         make = typer.Option if field.make is TyperOption else typer.Argument
         info = make(*(field.names or ()), show_default=False, **settings)
         row.append(

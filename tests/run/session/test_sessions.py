@@ -18,7 +18,7 @@ tell(2.0)
 
 
 def executable(text):
-    return Executable(load(text)._loaded.program)
+    return Executable(load(text).loaded.program)
 
 
 def run(made, x, printed):

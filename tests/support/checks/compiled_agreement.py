@@ -36,7 +36,7 @@ def compiled(program, given, wanted=(None,), watched=(), asked=()):
         Refused: If it cannot be compiled.
     """
     shapes = {n: np.shape(given[n]) if isinstance(given, dict) else () for n in given}
-    question = program._loaded.program, shapes, watched, wanted, asked
+    question = program.loaded.program, shapes, watched, wanted, asked
     reason = ""
     for most in (UNROLLED, 20_000):
         try:
@@ -110,7 +110,7 @@ def interpreted(program, given, wanted=None):
     """The value of a name, or the program's result, and the printed texts."""
     values = {name: Given(value, name) for name, value in given.items()}
     try:
-        done = program._loaded.execute(values, Options(limits=LIMITS), Watch(()))
+        done = program.loaded.execute(values, Options(limits=LIMITS), Watch(()))
     except GradError as error:
         return error, []
     return done.result if wanted is None else done.values[wanted], done.printed

@@ -186,8 +186,14 @@ def names_of_kind(kind: str) -> frozenset[str]:
         twins = (f"{name}_" for name in ops if ops.is_method(name) and ops[name].memory.inplace)
         own = {*_TENSOR[0], *_TENSOR[1], *filter(ops.is_method, ops), *twins}
         return frozenset(name for name in own if name.isidentifier() and name[0] != "_")
-    samples: dict[str, Any] = {"list": [], "text": "", "tuple": (), "dictionary": {}, "set": set()}
-    return names_of(samples[kind]) if kind in samples else frozenset()
+    return names_of(_EMPTY[kind]) if kind in _EMPTY else frozenset()
+
+
+_EMPTY: dict[str, Any] = {
+    **{made.__name__: made() for made in (list, tuple, set)},
+    **{"text": "", "dictionary": {}},
+}
+"""A value of each kind that has Python's methods."""
 
 
 def _table(value: Any) -> _Table | None:

@@ -190,8 +190,9 @@ def names_of_kind(kind: str) -> frozenset[str]:
 
 
 _EMPTY: dict[str, Any] = {
+    "text": "",
+    "dictionary": {},
     **{made.__name__: made() for made in (list, tuple, set)},
-    **{"text": "", "dictionary": {}},
 }
 """A value of each kind that has Python's methods."""
 

@@ -43,7 +43,7 @@ def joined(address: str, telling: Telling) -> Iterator[Runner]:
         message = "`--cluster` needs Dask, which is not installed"
         help = "`pip install 'gradcli[cluster]'` installs it"
         raise UsageError(Diagnostic("missing-extra", message, help=help)) from None
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # its losses are told here
+    logging.disable(logging.CRITICAL)  # what Dask loses is told here; its loggers have own levels
     cluster = None if count is None else _started(distributed, count)
     try:
         client = _connected(distributed, cluster or address, address)

@@ -234,8 +234,11 @@ def _set_printoptions(
     session: Any, *values: Any, profile: Any, suppress: Any, **named: Any
 ) -> None:
     """Options by place come in the order of PyTorch's and NumPy's."""
-    now = printing() if profile is None else _PROFILES.get(profile)
-    if now is None:
+    if profile is None:
+        now = printing()
+    elif isinstance(profile, str) and profile in _PROFILES:
+        now = _PROFILES[profile]
+    else:
         raise run_error("bad-argument", '`profile` is "default", "short" or "full"')
     given = dict(zip(_ORDER, values, strict=False))
     given |= {name: value for name, value in named.items() if value is not None}

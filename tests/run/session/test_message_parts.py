@@ -74,7 +74,7 @@ ORDINALS = {
 
 @pytest.mark.parametrize(("number", "ordinal"), ORDINALS.items())
 def test_the_turn_of_a_loop_is_an_ordinal(number, ordinal):
-    assert messages.turn_note(number, 7) == f"in the {ordinal} turn of the loop at line 7"
+    assert messages.turn_note(number, "line 7") == f"in the {ordinal} turn of the loop at line 7"
 
 
 @pytest.mark.parametrize("count", range(8))

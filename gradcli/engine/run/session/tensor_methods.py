@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
+from gradcli.engine.run.code.naming import kind_of
 from gradcli.engine.tape.graph import Site
 from gradcli.engine.tape.tensor import Tensor, array_of, counter, shared, version_of
 from gradcli.engine.values.carrier import data_of
@@ -136,9 +137,20 @@ def resize(x: Tensor, *shape: Any) -> Tensor:
     return x
 
 
+def resize_as(x: Tensor, other: Any) -> Tensor:
+    """`x.resize_as_(other)`: `resize_` to the shape of another tensor.
+
+    Raises:
+        RunError: If `x` requires grad, or `other` is no tensor.
+    """
+    if not isinstance(other, Tensor):
+        raise run_error("wrong-type", f"`resize_as_` needs a tensor, got {kind_of(other)}")
+    return resize(x, other.shape)
+
+
 METHODS: dict[str, Any] = {
     "resize_": resize,
-    "resize_as_": lambda x, other: resize(x, other.shape),
+    "resize_as_": resize_as,
     "stride": stride,
     "is_contiguous": is_contiguous,
     "numel": numel,

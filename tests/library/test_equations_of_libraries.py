@@ -41,6 +41,7 @@ LESSONS = {  # recorded from SciPy 1.17
         1e-8,
     ),
     "[minimize(lambda x, a: (x[0] - a) ** 2 + 1, [0.0], args=(3.0,)).fun]": ([1.0], 1e-12),
+    "minimize(lambda x, a: (x - a) ** 2 + 1, 0.0, args=(3.0,)).fun": (1.0, 1e-12),
     "[scipy.optimize.minimize(lambda x: np.sum((x - 3) ** 2), 0).success]": ([1.0], 0),
     "root(system, [1, 1]).x.tolist()": ([6.50409711, 0.90841421], 1e-8),
     "fsolve(system, [1, 1]).tolist()": ([6.50409711, 0.90841421], 1e-8),
@@ -60,6 +61,7 @@ def result(text):
 def test_a_lesson_for_scipy(call):
     wanted, within = LESSONS[call]
     found = np.asarray(result(f"{SCIPY}{call}"), float)
+    assert found.shape == np.shape(wanted)
     np.testing.assert_allclose(found, wanted, rtol=max(within, 1e-7), atol=within)
 
 

@@ -187,7 +187,7 @@ def _figures(ended: Ended) -> dict[str, float]:
     estimated = int(np.count_nonzero(found.moved))
     if asked.likelihood:
         criteria = _criteria(found.cost, estimated, max(ended.data.count, 1))
-        return {"log_likelihood": -0.5 * found.cost, **criteria}
+        return {"log_likelihood": 0.0 - 0.5 * found.cost, **criteria}
     count, dof = found.count, found.count - estimated
     told: dict[str, float] = {}
     if asked.sigma:
@@ -211,7 +211,7 @@ def _figures(ended: Ended) -> dict[str, float]:
         least, own = minus_two_log(found.squares, logs, count), 1
     return {
         **told,
-        "log_likelihood": -0.5 * least,
+        "log_likelihood": 0.0 - 0.5 * least,
         **_criteria(least, estimated + own, count),
     }
 

@@ -262,6 +262,11 @@ def test_what_is_observed_needs_rows(cli):
     assert "`--observed` needs `--rows`" in err
 
 
+def test_a_log_likelihood_of_zero_has_no_sign(cli):
+    found = cli("fit", "-e", "param m = 1.0", "-e", "(m - 2) ** 2 / 2", "--nll", "-f", "human")
+    assert "log likelihood 0," in found[1]
+
+
 def test_data_may_come_with_the_inputs(cli):
     status, out, err = cli(
         "fit", "y - a * exp(-k * t)", "-i", "d.csv", *STARTS, "-r", "--ignore-extra"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from gradcli.cli.line.arguments import jobs, split_names
 from gradcli.cli.line.options import Line
 from gradcli.cli.line.output import Target
-from gradcli.cli.terminal.failures import unreadable, usage
+from gradcli.cli.terminal.failures import usage
 from gradcli.cli.terminal.terminal import is_terminal
 from gradcli.formats.writers.forms import FORMS, alternatives, row_names
 from gradcli.record import Record
@@ -108,9 +108,11 @@ def _expanded(files: Sequence[str]) -> list[str]:
     """The files of all names, in order; a name may be a folder, or a pattern such as `*.csv`.
 
     Raises:
-        UsageError: If there are none in a folder, or if standard input is named twice.
+        InputError: If a folder has none.
+        UsageError: If standard input is named twice.
     """
     from gradcli.formats.files.places import inside, is_folder, matching
+    from gradcli.formats.texts.refusal import unreadable
 
     found: list[str] = []
     for name in files:
@@ -119,7 +121,7 @@ def _expanded(files: Sequence[str]) -> list[str]:
         elif several := inside(name):
             found += several
         else:
-            raise unreadable(f"`{name}`", "no files are in it")
+            raise unreadable(name, FileNotFoundError("no files are in it"))
     if found.count("-") > 1:
         raise usage("two `--rows -` read standard input")
     return found

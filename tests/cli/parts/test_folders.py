@@ -99,6 +99,13 @@ def test_changed_input_is_refused(cli, lake):
     assert (lake / "out" / "a2.csv").read_text() == f"result\n{4 + 0.9092974268256817}\n"
 
 
+def test_a_folder_without_files_is_refused(cli, lake):
+    os.mkdir("empty")
+    status, out, err = cli("run", "m.grad", "--rows", "empty/", "-o", "o/")
+    assert (status, out) == (4, "")
+    assert "cannot read `empty/`: no files are in it" in err
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
@@ -111,12 +118,10 @@ def test_changed_input_is_refused(cli, lake):
         (["--rows", "lake/", "--cluster", "here"], "`here` in --cluster is no address"),
         (["--rows", "lake/", "--cluster", "local:x"], "no number of workers from 1 to 1024"),
         (["--cluster", "local:1"], "`--cluster` needs `--rows`"),
-        (["--rows", "empty/", "-o", "o/"], "cannot read `empty/`: no files are in it"),
         (["--rows", "lake/", "-f", "parquet"], "parquet is no text"),
     ],
 )
 def test_wrong_options_are_refused(arguments, says, cli, lake):
-    os.mkdir("empty")
     status, out, err = cli("run", "m.grad", *arguments, stdin="x\n1\n")
     assert (status, out) == (2, "")
     assert says in err

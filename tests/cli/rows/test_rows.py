@@ -271,7 +271,7 @@ REFUSED = [
     (["run", "-e", "x", "--columns", "x"], "", 2, "`--columns` needs `--rows`"),
     ([*SQUARE, "-f", "plain"], "x\n1\n", 2, "does not go with `--rows`"),
     ([*SQUARE, "-r", "--on-error", "record"], "x\n1\n", 2, "`--raw` has no place for an error"),
-    (["run", "-e", "x", "--rows", "."], "", 4, "cannot read `.`: is a directory"),
+    (["run", "-e", "x", "--rows", "."], "", 4, "cannot read `.`: no files are in it"),
     (["run", "--rows", "-"], "x\n1\n", 2, "both read standard input"),
     (SQUARE, 'x\n"1\n', 4, "a quote is not closed"),
     (SQUARE, "x;y\n1;2\n", 4, "makes a CSV of it"),

@@ -311,4 +311,10 @@ PROGRAMS = {
         "        t.grad = None\n"
         "t.grad",
     ),
+    "the place of the largest of bools": (
+        "grad",
+        "v = x * arange(100.0)\ni = argmax(v > 3)\nv[i] * x + sum(v)",
+    ),
+    "the order of many elements": ("grad", "v = x * arange(5000.0)\nsort(v)[0].sum()"),
+    "the elasticity of a weighed result": ("elasticity cotangent=2", "x * b"),
 }

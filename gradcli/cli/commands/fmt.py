@@ -49,7 +49,7 @@ def fmt(line: Line) -> None:
             counts[_format(name, line)] += 1
         except GradError as error:
             failed.append(error)
-    if any(map(os.path.lexists, names)) and not line.quiet:
+    if any(counts.values()) and any(map(os.path.lexists, names)) and not line.quiet:
         did = "would change" if is_dry else "changed"
         write_message(f"{counted(counts[True], 'file')} {did}, {counts[False]} unchanged\n")
     if failed:

@@ -317,4 +317,13 @@ PROGRAMS = {
     ),
     "the order of many elements": ("grad", "v = x * arange(5000.0)\nsort(v)[0].sum()"),
     "the elasticity of a weighed result": ("elasticity cotangent=2", "x * b"),
+    "places that may have another layout": (
+        "grad",
+        "gather(ones(8, 5) * x, 0, tensor([[0, 1], [2, 3]]).T).sum()",
+    ),
+    "elements at places of another type or shape": (
+        "grad",
+        "p = argsort(w * x)[:3]\n"
+        "zeros(5, dtype=int64).scatter_add(0, tensor([0, 1, 2]), p).sum() * x",
+    ),
 }

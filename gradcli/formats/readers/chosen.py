@@ -112,6 +112,10 @@ class ChosenBlock(Block):
         self._columns = None
         self._found: Chosen | None = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What another process gets: the records judged, without the condition's program."""
+        return {**self.__dict__, "_found": self._chosen, "_choice": None}
+
     @property
     def _chosen(self) -> Chosen:
         if self._found is None:  # Python 3.11 computes one cached property at a time

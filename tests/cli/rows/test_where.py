@@ -131,6 +131,18 @@ def test_each_way_of_working_chooses_the_same(cli, monkeypatch, jobs, limit):
     assert bad.startswith("60,,")
 
 
+def test_worker_processes_get_the_chosen_rows(cli, monkeypatch):
+    """Code in Python is run by processes; machine code by threads."""
+    monkeypatch.setattr("gradcli.engine.compile.backends.has_machine_code", lambda: False)
+    monkeypatch.setattr("gradcli.cli.rows.many_rows._FIRST", 4)
+    monkeypatch.setattr("gradcli.cli.rows.many_rows._WORTH", -1.0)
+    text = "id,x\n" + "".join(f"{i % 7},{i}\n" for i in range(400))
+    command = ["grad", "x * x", "--rows", "-", "--keep", "id", "--where", "id == '3' and x > 50"]
+    alone = cli(*command, "--compile", "never", stdin=text)
+    assert (alone[0], alone[1].count("\n")) == (0, 51)
+    assert cli(*command, "--compile", "always", "--jobs", "2", stdin=text) == alone
+
+
 def test_several_files_and_kept_columns(cli, tmp_path):
     for name, numbers in (("a", "1\n2"), ("b", "3\n0")):
         (tmp_path / f"{name}.csv").write_text(f"x\n{numbers}\n")

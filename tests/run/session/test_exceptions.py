@@ -9,6 +9,7 @@ from textwrap import indent
 import pytest
 from support.programs.failing_programs import python_programs, torch_programs
 
+from gradcli.errors import GradError
 from gradcli.program import Options, load
 
 PYTHON, TORCH = python_programs(), torch_programs()
@@ -110,3 +111,32 @@ def test_ints_of_a_tensor_by_zero_are_pytorch_s_error(line):
     printed = load(text).run(options=Options(echo=lambda text: None)).printed
     assert printed == ("<class 'RuntimeError'> ZeroDivisionError",)
     assert load("try:\n    1 // 0\nexcept ZeroDivisionError:\n    x = 2\nx").run().result == 2
+
+
+RAISED_AGAIN = """
+def again():
+    raise
+try:
+    again()
+except RuntimeError as e:
+    print(e)
+try:
+    try:
+        1 // 0
+    except ZeroDivisionError:
+        again()
+except ZeroDivisionError as e:
+    print(e)
+"""
+
+
+def test_raise_alone_does_not_see_what_its_host_is_handling():
+    plain = _printed(RAISED_AGAIN)
+    assert len(plain) == 2
+    try:
+        raise StopIteration
+    except StopIteration:
+        assert _printed(RAISED_AGAIN) == plain
+        with pytest.raises(GradError) as refused:
+            load("raise").run()
+    assert refused.value.diagnostics[0].code == "unhandled-exception"

@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from gradcli.engine.run.code.naming import kind_of
+from gradcli.engine.run.code.translate import FILENAME, LIBRARY
 from gradcli.engine.run.session.classes import misfit, misfit_within, returned
 from gradcli.engine.run.session.text import repr_text, text
 from gradcli.engine.values.limits import joined_text
@@ -140,12 +141,12 @@ def named(name: str) -> type[Thrown]:
 
 
 def raised(value: Any) -> BaseException:
-    """The exception that `raise value` raises; for None the one that is being handled."""
+    """The exception that `raise value` raises; for None the one that the program is handling."""
     import sys
 
     if value is None:
         handled = sys.exception()
-        if handled is None:
+        if handled is None or not _is_the_programs(handled):
             message = "there is no exception to raise again"
             none = RuntimeError("No active exception to reraise")
             raise run_error("unhandled-exception", message, raises=none)
@@ -156,6 +157,14 @@ def raised(value: Any) -> BaseException:
         said = TypeError("exceptions must derive from BaseException")
         raise run_error("wrong-type", message, help='write `raise ValueError("...")`', raises=said)
     return made
+
+
+def _is_the_programs(handled: BaseException) -> bool:
+    """True if code of the program caught an exception, not Python code that runs the program while
+    it handles one of its own: the traceback begins in the function that caught.
+    """
+    trace = handled.__traceback__
+    return trace is not None and trace.tb_frame.f_code.co_filename in (FILENAME, LIBRARY)
 
 
 def _made_of(kind: type[Thrown]) -> Thrown:

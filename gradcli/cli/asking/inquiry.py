@@ -308,10 +308,7 @@ def _goes_by_parts(line: Line) -> bool:
                 raise usage(f"`{name}` needs a folder", "as in -o FOLDER/")
         if line.part_size is not None and line.cluster is None:
             raise usage("`--part-size` needs a folder", "as in -o FOLDER/")
-    by_parts = to_folder or line.cluster is not None
-    if by_parts and line.where is not None:
-        raise usage("`--where` does not go with parts", "write one file, or choose the rows before")
-    return by_parts
+    return to_folder or line.cluster is not None
 
 
 def limits_of(line: Line) -> Limits:

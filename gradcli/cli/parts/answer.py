@@ -25,6 +25,7 @@ from gradcli.cli.terminal.terminal import print_message, write_output
 from gradcli.errors import Diagnostic, UsageError, counted
 from gradcli.formats.files.compressed import bare_name
 from gradcli.formats.files.places import is_folder, make_folder
+from gradcli.formats.readers.chosen import ChosenRows
 from gradcli.formats.readers.parts import parts_of
 from gradcli.formats.texts.literal import literal
 from gradcli.limits import size as size_of
@@ -74,6 +75,9 @@ class Work:
         mine = [] if self.folder is None else [os.path.join(self.folder, n) for n in self.outputs]
         if clash := [name for name in mine if os.path.realpath(name) in inputs]:
             raise usage(f"`{clash[0]}` would replace a file of `--rows`", "name another folder")
+        if self.folder is not None and _has_rows(self.folder, line):
+            message = f"`{self.folder}` has the rows, so that results there would be read as rows"
+            raise usage(message, "name another folder; it may be in this one")
 
     def job(self, run: str, jobs: int) -> Job:
         """What a worker is asked."""
@@ -82,6 +86,7 @@ class Work:
             *(self._question, asked.kept, asked.on_error, jobs, asked.precision, asked.flat),
             *(asked.dialect, self.form, self.folder, run),
             *(self.parts[0].name, rows.titles, rows.form, len(asked.files) == 1),
+            *(rows.choice if isinstance(rows, ChosenRows) else None,),
         )
 
     def asked(self) -> dict[str, Any]:
@@ -291,7 +296,7 @@ def _stream(work: Work, found: Iterator[tuple[int, Report]]) -> None:
     """Write the answers of all parts one after the other."""
     course = _Course(work.telling)
     waiting: dict[int, Report] = {}
-    following = 0
+    following, is_begun = 0, False
     target = Target(work.form, work.target.path, work.target.color)
     with target.stream() as write:
         for k, report in found:
@@ -300,16 +305,17 @@ def _stream(work: Work, found: Iterator[tuple[int, Report]]) -> None:
                 course.take(report_of)
                 if not report_of.is_done and (work.stops or report_of.status == UsageError.status):
                     raise typer.Exit(report_of.status)
-                write(_behind(report_of.content, work.form, following).decode())
-                following += 1
+                content = report_of.content
+                write((_bare(content, work.form) if is_begun else content).decode())
+                following, is_begun = following + 1, is_begun or bool(content)
     ended = course.close(work.line, work.asked()["options"]["question"])
     if ended and not (work.line.on_error == "ignore" and not course.wrong):
         raise typer.Exit(ended)
 
 
-def _behind(content: bytes, form: str, k: int) -> bytes:
-    """The answers of a part that follows others, without their header."""
-    if not k or form not in _HEADED:
+def _bare(content: bytes, form: str) -> bytes:
+    """The answers of a part without their header."""
+    if form not in _HEADED:
         return content
     end = content.find(b"\n") + 1
     while content.count(b'"', 0, end) % 2:
@@ -348,6 +354,11 @@ def _form(target: Target, asked: Batch, *, in_folder: bool) -> str:
     return {".parquet": "parquet", ".arrow": "arrow", ".feather": "arrow"}.get(
         suffix, asked.rows.form
     )
+
+
+def _has_rows(folder: str, line: Line) -> bool:
+    """True if --rows names this folder."""
+    return os.path.realpath(folder) in [os.path.realpath(name) for name in line.rows or ()]
 
 
 def _size(text: str) -> int:

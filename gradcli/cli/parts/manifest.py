@@ -15,10 +15,9 @@ from typing import Any
 from gradcli import __version__
 from gradcli.cli.parts.task import Report
 from gradcli.cli.terminal.failures import unwritable, usage
-from gradcli.formats.files.places import inside, is_url, joined, putting, read_whole, remove
+from gradcli.formats.files.places import MANIFEST, inside, is_url, joined, putting, read_whole, remove
 from gradcli.formats.readers.parts import Part
 
-NAME = "_gradcli.json"
 _SCHEMA = "gradcli.parts/1"
 _PAUSE = 1.0  # seconds between two writings, at least
 _SHARE = 20  # times as long as a writing takes is the pause behind it
@@ -48,7 +47,7 @@ class Manifest:
 
     @property
     def _path(self) -> str:
-        return joined(self._folder, [NAME])
+        return joined(self._folder, [MANIFEST])
 
     def take_up(self) -> None:
         """Pass over what an earlier run of the same question has done.

@@ -23,6 +23,7 @@ from gradcli.cli.terminal.progress import Bar
 from gradcli.cli.terminal.terminal import print_message
 from gradcli.errors import Diagnostic, GradError, LimitError
 from gradcli.formats.files.places import joined, make_folder
+from gradcli.formats.readers.chosen import ChosenRows
 from gradcli.formats.readers.parts import Part, check_alike, open_part
 from gradcli.formats.texts.dialect import Dialect
 from gradcli.formats.writers.forms import FORMS
@@ -30,7 +31,9 @@ from gradcli.record import Record
 
 if TYPE_CHECKING:
     from gradcli.cli.watch.table import Table
+    from gradcli.formats.readers.chosen import Choice
     from gradcli.formats.readers.kept import Kept
+    from gradcli.formats.readers.rows import Rows
 
 _TOLD = 100  # messages that a part hands back
 
@@ -46,11 +49,12 @@ class Job(Record):
         run: The name of this run in the folder's manifest.
         first, columns, read_as: The first file, its columns, and its form.
         is_alone: True if there is no other file.
+        choice: Judges which rows count; None if all do.
     """
 
     __slots__ = (
         *("question", "kept", "on_error", "jobs", "precision", "flat", "dialect"),
-        *("form", "folder", "run", "first", "columns", "read_as", "is_alone"),
+        *("form", "folder", "run", "first", "columns", "read_as", "is_alone", "choice"),
     )
     question: Question
     kept: Kept | None
@@ -66,6 +70,7 @@ class Job(Record):
     columns: Sequence[str]
     read_as: str
     is_alone: bool
+    choice: Choice | None
 
     def elsewhere(self) -> Job:
         """The same for another process, without the functions of this one."""
@@ -203,9 +208,7 @@ def answer_part(
     content = io.BytesIO()
     try:
         target = _target(job, output, content)
-        rows = open_part(part, job.dialect)
-        rows.is_alone = job.is_alone
-        check_alike(rows, job.read_as, job.columns, job.first)
+        rows = _rows(job, part)
         asked = Batch(
             *(rows, job.kept, job.on_error, job.jobs, job.precision, job.flat),
             *([part.name], job.dialect),
@@ -227,6 +230,14 @@ def answer_part(
         *(status, is_done, tally.count, tally.left_out, tally.wrong, tally.first_place),
         *(heard.told, heard.more, "", content.getvalue(), time.perf_counter() - start),
     )
+
+
+def _rows(job: Job, part: Part) -> Rows:
+    """The rows of a part that count."""
+    rows = open_part(part, job.dialect)
+    rows.is_alone = job.is_alone
+    check_alike(rows, job.read_as, job.columns, job.first)
+    return rows if job.choice is None else ChosenRows(rows, job.choice)
 
 
 def _target(job: Job, output: str, content: io.BytesIO) -> Target:

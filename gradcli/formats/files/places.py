@@ -14,6 +14,9 @@ from gradcli.formats.texts.file import replacing
 
 Found = TypeVar("Found")
 
+MANIFEST = "_gradcli.json"
+"""The file that tells what a folder of results has."""
+
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*::?//")
 _PIECE = 2**22  # bytes that are read from a store at once
 _HELP = "`pip install 'gradcli[cluster]'` installs fsspec"
@@ -102,16 +105,24 @@ def is_folder(name: str) -> bool:
 
 
 def inside(folder: str) -> list[str]:
-    """The files in a folder and its folders, in natural order; not hidden ones and those whose
-    names begin with `_`. Errors as of `system`.
+    """The files in a folder and its folders, in natural order; not hidden ones, those whose names
+    begin with `_`, and folders in it that have results of gradcli. Errors as of `system`.
     """
     if is_url(folder):
         files, path = system(folder)
         found = _tried(lambda: [*map(files.unstrip_protocol, files.find(path))])
+        folder = files.unstrip_protocol(path)
     else:
         found = [os.path.join(at, name) for at, _, names in os.walk(folder) for name in names]
     start = len(folder.rstrip("/"))
-    seen = [n for n in found if not any(p[:1] in "._" for p in n[start:].split("/") if p)]
+    below = {name: name[start:].replace(os.sep, "/").split("/")[1:] for name in found}
+    results = [parts[:-1] for parts in below.values() if parts[-1] == MANIFEST and parts[1:]]
+    seen = [
+        name
+        for name, parts in below.items()
+        if not any(part[:1] in "._" for part in parts)
+        and not any(parts[: len(several)] == several for several in results)
+    ]
     return sorted(seen, key=natural)
 
 

@@ -12,6 +12,10 @@ from gradcli.record import Record
 from gradcli.source import Source, Span
 
 
+def unheard(*said: Any) -> None:
+    """Take what nobody hears. A function with a name, so that options can be sent to workers."""
+
+
 class Options:
     """Options of a run.
 
@@ -37,10 +41,10 @@ class Options:
     def __init__(
         self,
         seed: int | None = None,
-        echo: Callable[[str], None] = lambda text: None,
+        echo: Callable[[str], None] = unheard,
         check_nan: bool = False,
         graph: bool = False,
-        progress: Callable[[int, int | None], None] = lambda done, total: None,
+        progress: Callable[[int, int | None], None] = unheard,
         grad_fn: bool = True,
         stream: int = 0,
         explain: bool = True,
@@ -49,7 +53,7 @@ class Options:
         verbose: bool = False,
         kinks: bool = False,
         compile: str = "auto",
-        remark: Callable[[Diagnostic], None] = lambda said: None,
+        remark: Callable[[Diagnostic], None] = unheard,
         plots: Any = None,
         patience: Callable[[], int] | None = None,
     ) -> None:

@@ -17,6 +17,7 @@ def test_workers_give_the_bytes_of_one_process(tmp_path):
         rows = "".join(f"{i},{i / 7}\n" for i in range(50))
         (tmp_path / f"a{k}.csv").write_text(f"id,x\n{rows}")
     line = [sys.executable, "-m", "gradcli", "grad", "x ** 2", "--rows", "a*.csv", "--keep", "id"]
+    line += ["--where", "x > 0.5 and id != 9"]
     some = {"cwd": tmp_path, "capture_output": True, "text": True, "timeout": 300}
     one = subprocess.run(line, check=False, **some)
     two = subprocess.run([*line, "--part-size", "300", "--cluster", "local:1"], check=False, **some)

@@ -127,6 +127,24 @@ def test_wrong_options_are_refused(arguments, says, cli, lake):
     assert says in err
 
 
+def test_a_folder_of_rows_leaves_out_results_and_what_is_hidden(cli, lake):
+    """Results in folders of it, hidden files and folders, and those that begin with `_`."""
+    for name in (".a.csv", "_a.csv", ".d/a.csv", "_d/a.csv", "deep/er/a3.csv"):
+        path = lake / "lake" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("id,x\n30,1.0\n" if name[0] == "d" else "broken\n")
+    line = ("run", "m.grad", "--rows", "lake", "--keep", "id", "-q")
+    one = cli(*line)[1]
+    assert "30,2." in one
+    for _ in range(2):
+        assert cli(*line, "-o", "lake/deep/out/") == (0, "", "")
+        assert cli(*line)[1] == one
+    found = cli("run", "result + 1", "--rows", "lake/deep/out", "-q")  # these are what is asked for
+    assert (found[0], found[1].count("\n")) == (0, 29)
+    status, _, err = cli(*line[:-1], "-o", "lake/", "-f", "ndjson")
+    assert (status, "`lake/` has the rows" in err) == (2, True)
+
+
 def test_a_file_that_is_no_result_is_not_replaced(cli, lake):
     os.mkdir("out")
     (lake / "out" / "a2.csv").write_text("mine\n")
@@ -205,6 +223,9 @@ def test_a_file_with_quotes_or_other_ends_of_lines_is_one_part(text, tmp_path):
     assert [part.number for part in parts_of([str(path)], USUAL, 10, counted=False)] == [None]
 
 
+CONDITIONS = [None, "unused != 1", "name < 'é5' and unused < 20", "unused < 0"]
+
+
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("form", ["csv", "ndjson", "parquet"])
 def test_parts_have_the_bytes_of_one_process(seed, form, cli, lake):
@@ -220,6 +241,7 @@ def test_parts_have_the_bytes_of_one_process(seed, form, cli, lake):
         os.unlink(f"lake/{name}.csv")
     (lake / "lake" / "a2.csv").write_text("x,name,y,unused\n1,e,2,3\n")
     line = ["grad", "m.grad", "--rows", "lake/", "--keep", "name,x", "--on-error", "record", "-q"]
+    line += ["--where", CONDITIONS[seed]] if CONDITIONS[seed] else []
     one = f"one.{form}"
     status = cli(*line, "-f", form, "-o", one)[0]
     parts = cli(*line, "-f", form, "-o", "out/", "--part-size", "200")[0]
@@ -228,7 +250,8 @@ def test_parts_have_the_bytes_of_one_process(seed, form, cli, lake):
         return
     names = json.loads((lake / "out" / "_gradcli.json").read_text())["parts"]
     found = [(lake / "out" / part["output"]).read_text() for part in names]
-    head = found[0].split("\n", 1)[0] + "\n" if form == "csv" else ""
+    found = [text for text in found if text]  # no row is chosen in some parts
+    head = found[0].split("\n", 1)[0] + "\n" if form == "csv" and found else ""
     assert head + "".join(text.removeprefix(head) for text in found) == (lake / one).read_text()
 
 

@@ -221,7 +221,7 @@ def _tell_rest(work: Work, manifest: Manifest) -> None:
     rows = sum(part.get("rows", 0) for part in manifest.done.values())
     message = (
         f"{len(manifest.done):,} of {counted(len(work.parts), 'part')} are done in "
-        f"`{work.folder}`, with {counted(rows, 'row')}"
+        f"`{work.folder}`, with {rows:,} {'row' if rows == 1 else 'rows'}"
     )
     help = "the same command goes on with the others"
     work.telling.warn([Diagnostic("parts-done", message, help=help, severity="note")])

@@ -10,10 +10,11 @@ from contextlib import contextmanager
 from typing import Any, TypeAlias
 
 from gradcli.cli.terminal.messages import Telling
-from gradcli.cli.terminal.terminal import is_terminal, wants_colour
+from gradcli.cli.terminal.terminal import is_terminal, wants_colour, width
 
 _PATIENCE = 0.5  # seconds before a bar is shown: short work needs none
 _BETWEEN = 0.1  # seconds between two updates
+_ECHO = 3  # columns beside a bar for the `^C` of a terminal, which must not begin another line
 
 
 Share: TypeAlias = Callable[[], "float | None"]
@@ -24,16 +25,21 @@ def nobody_knows() -> None:
 
 
 def told(done: int, total: int | None, share: float | None, seconds: float) -> str:
-    """The text next to a progress bar: amount, share, rate and time left."""
+    """The text next to a progress bar: amount, share, rate, and the time left or else spent."""
     said = f"{done:,}" if total is None else f"{done:,} of {total:,}"
     if share is not None:
         said += f", {math.floor(100 * share)} %"
     if done and seconds > 0:
-        said += f", {done / seconds:,.0f} a second"
+        said += f", {done / seconds:,.0f}/s"
     if share and seconds > 0:
-        minutes, rest = divmod(round(seconds / share - seconds), 60)
-        said += f", {minutes}:{rest:02d} left"
-    return said
+        return f"{said}, {_clock(seconds / share - seconds)} left"
+    return f"{said}, {_clock(seconds)}"
+
+
+def _clock(seconds: float) -> str:
+    """Minutes and seconds."""
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes}:{rest:02d}"
 
 
 @contextmanager
@@ -78,6 +84,7 @@ class _Shown(Bar):
         self._next = now + _BETWEEN
         if self._bar is None:
             self._start()
+        self._fit()  # people change the width of a terminal
         part = done / total if total else share()
         said = told(done, total, part, now - self._begun)
         whole = None if part is None else 1.0
@@ -95,17 +102,22 @@ class _Shown(Bar):
 
     def _start(self) -> None:
         from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+        from rich.progress import BarColumn, Progress, TextColumn
 
         self._bar = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
             TextColumn("{task.fields[said]}"),
-            TimeElapsedColumn(),
             console=Console(stderr=True, no_color=not self._colour, highlight=False),
             transient=True,
             redirect_stdout=False,  # results may go to the same terminal
             redirect_stderr=False,
         )
         self._task = self._bar.add_task(self._title, total=None, said="")
+        self._fit()
         self._bar.start()
+
+    def _fit(self) -> None:
+        columns = width(sys.stderr)
+        if columns is not None:
+            self._bar.console.width = columns - _ECHO

@@ -710,12 +710,12 @@ def test_a_row_that_nothing_can_stop_is_a_bad_row(cli, policy, jobs, monkeypatch
 @pytest.mark.parametrize(
     ("done", "total", "share", "seconds", "says"),
     [
-        (0, None, None, 0.0, "0"),
-        (1500, None, None, 3.0, "1,500, 500 a second"),
-        (1500, None, 0.25, 30.0, "1,500, 25 %, 50 a second, 1:30 left"),
-        (3, 12, 0.25, 2.0, "3 of 12, 25 %, 2 a second, 0:06 left"),
-        (5, 5, 1.0, 1.0, "5 of 5, 100 %, 5 a second, 0:00 left"),
-        (9, None, 0.999, 1.0, "9, 99 %, 9 a second, 0:00 left"),
+        (0, None, None, 0.0, "0, 0:00"),
+        (1500, None, None, 3.0, "1,500, 500/s, 0:03"),
+        (1500, None, 0.25, 30.0, "1,500, 25 %, 50/s, 1:30 left"),
+        (3, 12, 0.25, 2.0, "3 of 12, 25 %, 2/s, 0:06 left"),
+        (5, 5, 1.0, 1.0, "5 of 5, 100 %, 5/s, 0:00 left"),
+        (9, None, 0.999, 1.0, "9, 99 %, 9/s, 0:00 left"),
     ],
 )
 def test_how_far_work_has_come(done, total, share, seconds, says):

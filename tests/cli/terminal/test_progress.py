@@ -1,6 +1,7 @@
 """The bar that a person sees: after which time, how often, and what it says."""
 
 import io
+import re
 import sys
 from types import SimpleNamespace
 
@@ -86,22 +87,22 @@ def test_a_bar_comes_after_some_time_and_changes_now_and_then(color, clock, bars
         bar.advance(25, 100)
         assert bars[0][0] == "made"
         assert bars[1:3] == [("task", "rows", {"total": None, "said": ""}), ("start",)]
-        said = "25 of 100, 25 %, 50 a second, 0:02 left"
+        said = "25 of 100, 25 %, 50/s, 0:02 left"
         assert bars[3:] == [("update", {"completed": 0.25, "total": 1.0, "said": said})]
         clock[0] = 100.5625
         bar.advance(30, 100)
         assert len(bars) == 4
         clock[0] = 100.625
         bar.advance(30, None)
-        said = {"completed": 0.0, "total": None, "said": "30, 48 a second"}
+        said = {"completed": 0.0, "total": None, "said": "30, 48/s, 0:01"}
         assert bars[4:] == [("update", said)]
         clock[0] = 102.0
         bar.advance(400, None, lambda: 0.5)
-        said = {"completed": 0.5, "total": 1.0, "said": "400, 50 %, 200 a second, 0:02 left"}
+        said = {"completed": 0.5, "total": 1.0, "said": "400, 50 %, 200/s, 0:02 left"}
         assert bars[5:] == [("update", said)]
         clock[0] = 102.125
         bar.advance(0, 0)
-        assert bars[6:] == [("update", {"completed": 0.0, "total": None, "said": "0 of 0"})]
+        assert bars[6:] == [("update", {"completed": 0.0, "total": None, "said": "0 of 0, 0:02"})]
         bar.clear()
         assert bars[7:] == [("stop",)]
         bar.clear()
@@ -115,4 +116,20 @@ def test_a_bar_comes_after_some_time_and_changes_now_and_then(color, clock, bars
     assert settings == {"transient": True, "redirect_stdout": False, "redirect_stderr": False}
     assert (console.stderr, console._highlight) == (True, False)
     assert console.no_color == (color == "never")
-    assert "401, 178 a second" in screen.getvalue()
+    assert "401, 178/s" in screen.getvalue()
+
+
+@pytest.mark.parametrize("columns", [20, 60, 80, 120])
+def test_a_bar_leaves_room_for_the_echo_of_an_interrupt(columns, clock, monkeypatch):
+    """A terminal writes `^C` behind it; in a new line, the bar would stay on the screen."""
+    monkeypatch.setattr(sys, "stderr", screen := Screen())
+    monkeypatch.setattr(module, "width", lambda stream: columns)
+    with progress("3 of 40 parts, rows", Telling(False, "full", "never")) as bar:
+        clock[0] += 1
+        bar.advance(123_456, None, lambda: 0.25)
+    lines = [
+        re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", line)
+        for line in re.split(r"[\r\n]", screen.getvalue())
+    ]
+    assert max(map(len, lines)) <= columns - 3
+    assert columns < 60 or "123,456, 25 %, 123,456/s, 0:03 left" in "".join(lines)

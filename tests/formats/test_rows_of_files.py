@@ -84,8 +84,8 @@ REFUSED = [  # the file's name, its text, the message, the help
     ("x.csv", "", "`x.csv` is empty: it has no header", None),
     ("x.tsv", " \n", "`x.tsv` is empty: it has no header", None),
     ("x.csv", " , \n1,2\n", "`x.csv` has no header", None),
-    ("x.json", "[1]", "the JSON in `x.json` is not one object a line", "an array of objects is read, too"),
-    ("<stdin>", "[1]", "is not one object a line", "an array of objects is read, too"),
+    ("x.json", "[1]", "the JSON in `x.json` is an array, but not of objects", "objects give values by name"),
+    ("<stdin>", "[1]", "is an array, but not of objects", "objects give values by name"),
     ("x.json", "{\n", "is not one object a line", "`jq -c . x.json` writes an object"),
     ("<stdin>", "{\n", "is not one object a line", "`jq -c .` writes an object"),
 ]  # fmt: skip

@@ -15,7 +15,15 @@ from typing import Any
 from gradcli import __version__
 from gradcli.cli.parts.task import Report
 from gradcli.cli.terminal.failures import unwritable, usage
-from gradcli.formats.files.places import MANIFEST, inside, is_url, joined, putting, read_whole, remove
+from gradcli.formats.files.places import (
+    MANIFEST,
+    inside,
+    is_url,
+    joined,
+    putting,
+    read_whole,
+    remove,
+)
 from gradcli.formats.readers.parts import Part
 
 _SCHEMA = "gradcli.parts/1"

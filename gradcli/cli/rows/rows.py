@@ -244,6 +244,7 @@ def _place(found: Answer | Together | Text, rows: Rows) -> str:
 def _add_place(found: Answer, rows: Rows) -> None:
     """Add to the errors of a row where it stands."""
     for diagnostic in found.diagnostics:
+        rows.locate(diagnostic)
         diagnostic.notes = (*diagnostic.notes, f"in {_place(found, rows)}")
 
 

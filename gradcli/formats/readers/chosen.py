@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import Any, NamedTuple, Protocol
 
-from gradcli.errors import GradError
+from gradcli.errors import Diagnostic, GradError
 from gradcli.formats.readers.block import Block, Row
 from gradcli.formats.readers.rows import Rows
 
@@ -64,6 +64,9 @@ class ChosenRows(Rows):
 
     def place(self, number: int, line: int) -> str:
         return self.every.place(number, line)
+
+    def locate(self, said: Diagnostic) -> None:
+        self.every.locate(said)
 
     def share(self) -> float | None:
         return self.every.share()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterator, Sequence
 
+from gradcli.errors import Diagnostic
 from gradcli.formats.readers.block import Block, Row
 from gradcli.formats.readers.parts import check_alike
 from gradcli.formats.readers.rows import Rows
@@ -36,6 +37,9 @@ class ManyFiles(Rows):
     def place(self, number: int, line: int) -> str:
         file = self._names[bisect_right(self._firsts, number) - 1]
         return f"line {line} of `{'<stdin>' if file == '-' else file}`"
+
+    def locate(self, said: Diagnostic) -> None:
+        self._file.locate(said)
 
     def share(self) -> float | None:
         """The share that has been read, as if all files were equally long; None if unknown."""

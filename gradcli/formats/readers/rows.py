@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from math import nan
 from typing import IO, Any
 
-from gradcli.errors import InputError
+from gradcli.errors import Diagnostic, InputError
 from gradcli.formats.files.compressed import Opened, open_bytes
 from gradcli.formats.files.places import is_url
 from gradcli.formats.readers.block import Block, LineBlock, Row
@@ -56,6 +56,7 @@ class Rows:
     """
 
     is_alone = True
+    _array: ArrayLines | None = None
 
     def __init__(self, name: str, opened: Opened, dialect: Dialect = USUAL) -> None:
         self.name = name
@@ -64,8 +65,8 @@ class Rows:
         self._dialect = dialect
         columns = dialect.columns
         is_table = os.path.splitext(opened.name)[1].lower() in (".csv", ".tsv")
-        stream = opened.stream if is_table else ArrayLines(opened.stream)
-        self._blocks = LineBlocks(stream, LONGEST)
+        self._array = None if is_table else ArrayLines(opened.stream)
+        self._blocks = LineBlocks(self._array or opened.stream, LONGEST)
         self._lines = Lines(name, self._blocks, opened.failures)
         self.count = 0
         self._first = self._lines.filled()
@@ -106,8 +107,9 @@ class Rows:
         """Refuse JSON that is not one object a line."""
         file = "" if self.name.startswith("<") else f" {self.name}"
         if first.startswith("["):
-            help = "an array of objects is read, too"
-        elif first == "{":
+            message = f"the JSON in `{self.name}` is an array, but not of objects"
+            raise refused(message, help='objects give values by name, as in [{"x": 1}, {"x": 2}]')
+        if first == "{":
             help = f"`jq -c .{file}` writes an object so"
         else:
             return
@@ -126,7 +128,13 @@ class Rows:
 
     def place(self, number: int, line: int) -> str:
         """Where the record of a number stands in its file, for messages."""
+        line = line if self._array is None else self._array.line_of(line)
         return f"line {line}" if self.is_alone else f"line {line} of `{self.name}`"
+
+    def locate(self, said: Diagnostic) -> None:
+        """Have a message about a record show the file's text, if that is written otherwise."""
+        if self._array is not None and said.source is not None and said.source.name == self.name:
+            self._array.locate(said)
 
     def share(self) -> float | None:
         """The share of the file that has been read; None for streams and compressed files."""

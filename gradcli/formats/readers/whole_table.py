@@ -140,11 +140,13 @@ class _Reading:
         self._cells: list[list[str]] = [[] for _ in titles]
         self._count = 0
         self._left_out = 0
+        self._rows: Rows
         self._first_left: tuple[int, Diagnostic] | None = None
 
     def take(self, rows: Rows) -> None:
         """Read a table. Errors as of `read_whole`."""
         names = self._present(rows)
+        self._rows = rows
         rows.check(frozenset(names))
         kept = Kept(rows, self._titles)
         reading = iter(rows)
@@ -228,6 +230,8 @@ class _Reading:
         try:
             return self._numbers(row)
         except InputError as error:
+            for said in error.diagnostics:
+                self._rows.locate(said)
             if not self._skips:
                 raise
             self._left_out += 1

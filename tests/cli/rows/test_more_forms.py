@@ -11,6 +11,7 @@ from io import BytesIO
 import pytest
 
 from gradcli.formats.readers import json_array
+from gradcli.formats.readers import json_array
 from gradcli.formats.readers.json_array import ArrayLines
 
 SQUARE = ["grad", "-e", "x ** 2"]
@@ -51,6 +52,55 @@ def test_a_broken_array_is_a_bad_row(cli, name):
     status, out, err = cli(*SQUARE, "--rows", "-", stdin=text)
     assert (status, out.count("\n")) == (4, first)
     assert "error[bad-input]" in err
+
+
+PLACES = [  # an array, the place of its fault, the line that is shown, the message, its help
+    ('[{"x": 1},\n {"x": oops}]', "2:8", ' {"x": oops}]', "not valid JSON: expecting value", ""),
+    ('[{"x": 1}\n {"x": 2}]', "2:2", ' {"x": 2}]', "a comma is missing before this object", ""),
+    ('[{"x": 1},\n\n,{"x": 2}]', "3:1", ',{"x": 2}]', "no object stands before this comma", ""),
+    ('[{"x": 1},\r\n ]', "1:10", '{"x": 1},', "no object follows this comma", ""),
+    ('[{"x": 1},\n 5, {"x": 2}]', "2:2", " 5, ", "this element of the array is no object", "give"),
+    ('[{"x": 1}, 5, {"x": 2}]', "1:12", '{"x": 1}, 5', "this element of the array is no", "x"),
+    ('[{"x": 1},\n{"x": 2}', "2:9", "", "the array is not closed: its `]` is missing", "cut short"),
+    ('[{"x": 1},\n{"é": 2, "x": ', "2:13", '{"é": 2', "it ends too early", ""),
+    ('[{"x": 1}]\n\nmore', "3:1", "more", "not valid JSON", ""),
+    ('[{"x": 1}] more', "1:12", "more", "not valid JSON", ""),
+    ('[{"x": 1},\n{\n"é": 1, "x": "b"}]', "3:14", '"é": 1, "x"', "`b` for `x` is not", ""),
+    ('[{"x": 1}, {"x": 2, "s": "a\nb"}]', "1:28", '{"x": 1}, {"x"', "invalid control char", ""),
+]
+
+
+@pytest.mark.parametrize(("text", "place", "shown", "message", "help"), PLACES)
+def test_a_broken_array_is_shown_as_it_is_written(cli, text, place, shown, message, help):
+    status, _, err = cli(*SQUARE, "--rows", "-", stdin=text)
+    assert status == 4
+    assert f"<stdin>:{place}: error[bad-input]: " in err
+    assert f"\n{place.split(':')[0]} | {shown}".rstrip() in err
+    assert message in err
+    assert help in err.partition("= help: ")[2]
+
+
+@pytest.mark.parametrize("indent", [None, 1, 4])
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_places_in_a_long_array(cli, indent, jobs, monkeypatch):
+    """Over many pieces, also for rows that are left out."""
+    monkeypatch.setattr(json_array, "_BLOCK", 2**10)
+    monkeypatch.setattr(json_array, "_KEPT", 2**18)
+    objects = [{"id": k, "s": "ü" * 30, "x": k / 2} for k in range(2_000)]
+    bad = [3, 1_100, 1_998]
+    for k in bad:
+        objects[k]["x"] = f"bad{k}"
+    text = json.dumps(objects, indent=indent, ensure_ascii=False)
+    skip = ["--on-error", "skip", "--jobs", jobs, "-f", "csv"]
+    status, out, err = cli(*SQUARE, "--rows", "-", *skip, stdin=text)
+    assert (status, out.count("\n")) == (4, len(objects) - len(bad) + 1)
+    for k in bad:
+        before, _, _ = text.partition(f'"bad{k}"')
+        line = before.count("\n") + 1
+        column = len(before) - before.rfind("\n")
+        assert f"<stdin>:{line}:{column}: error[bad-input]: `bad{k}` for `x`" in err
+        begun = before[: before.rindex("{")].count("\n") + 1
+        assert f"in row {k}, line {begun}\n" in err
 
 
 def test_no_objects_are_no_rows(cli):

@@ -276,7 +276,7 @@ REFUSED = [
     (SQUARE, 'x\n"1\n', 4, "a quote is not closed"),
     (SQUARE, "x;y\n1;2\n", 4, "makes a CSV of it"),
     (SQUARE, "x.0,x.2\n1,2\n", 4, "<stdin>:1:1: error[bad-input]: the columns `x.0`, `x.2`"),
-    (SQUARE, '[1, {"x": 2}]', 4, "help: an array of objects is read, too"),
+    (SQUARE, '[1, {"x": 2}]', 4, "help: objects give values by name"),
     (SQUARE, '{\n"x": 1\n}', 4, "help: `jq -c .` writes"),
     (SQUARE, '{"x": 9223372036854775808e400}\n', 4, "is too large for a float"),
     (["run", "-e", "x", "--rows", "/dev/zero"], "", 4, "longer than 64 MiB"),

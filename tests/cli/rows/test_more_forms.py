@@ -11,7 +11,6 @@ from io import BytesIO
 import pytest
 
 from gradcli.formats.readers import json_array
-from gradcli.formats.readers import json_array
 from gradcli.formats.readers.json_array import ArrayLines
 
 SQUARE = ["grad", "-e", "x ** 2"]

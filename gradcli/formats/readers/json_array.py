@@ -61,6 +61,7 @@ class _Piece(NamedTuple):
         first: The number of the first of these lines, from 1.
         data: The text.
         line, column: Where it begins in the stream: a line from 1, and the signs before it.
+    before: The last of these signs.
         is_begun: True if there are objects before it.
         kind: "objects", "rest" of an array that does not end, or "lines" that come as they are.
     """
@@ -69,6 +70,7 @@ class _Piece(NamedTuple):
     data: bytes
     line: int
     column: int
+    before: bytes
     is_begun: bool
     kind: str
 
@@ -90,7 +92,7 @@ class ArrayLines:
         self._data = b""
         self._is_array: bool | None = None
         self._is_begun = False  # an object has come
-        self._line, self._column = 1, 0  # where the data begin
+        self._line, self._column, self._before = 1, 0, b""  # where the data begin
         self._count = 0  # of the lines that have come
         self._pieces: deque[_Piece] = deque()
         self._looked: tuple[_Piece, list[_Item]] | None = None
@@ -134,15 +136,16 @@ class ArrayLines:
         """Go on behind some of the data."""
         ends = self._data.count(b"\n", 0, end)
         self._line += ends
-        passed = len(_text(self._data[self._data.rfind(b"\n", 0, end) + 1 : end]))
-        self._column = passed if ends else self._column + passed
+        last = self._data[self._data.rfind(b"\n", 0, end) + 1 : end]
+        self._column = len(_text(last)) + (0 if ends else self._column)
+        self._before = ((b"" if ends else self._before) + last[-_BESIDE:])[-_BESIDE:]
         self._data = self._data[end:]
 
     def _come(self, items: list[_Item], end: int, kind: str) -> bytes:
         """Some of the data as lines, which are passed."""
         data = self._data[:end]
         found = b"".join(item.as_line(data) for item in items)
-        at = self._count + 1, data, self._line, self._column, self._is_begun
+        at = self._count + 1, data, self._line, self._column, self._before, self._is_begun
         self._pieces.append(_Piece(*at, kind))
         while len(self._pieces) > 1 and sum(len(piece.data) for piece in self._pieces) > _KEPT:
             self._pieces.popleft()
@@ -202,6 +205,9 @@ class ArrayLines:
         text = _text(piece.data[start : item.end + _BESIDE if end < 0 else end])
         before = len(_text(piece.data[start : item.start]))
         indent = len(_text(piece.data[begin:start])) + (0 if begin else piece.column)
+        if not start:
+            text, front = _text(piece.before) + text, len(_text(piece.before))
+            before, indent = before + front, indent - front
         said.source = _at(said.source.name, text, self.line_of(number), indent)
         span = Span(0, item.end - item.start) if item.fault else said.span
         said.span = None if span is None else Span(span.start + before, span.end + before)

@@ -132,7 +132,9 @@ def annotated(mine):
             kind, settings["help"] = Literal[known], f"{forms.alternatives(known)}."
         if name == "output" and mine.forms:
             known = forms.alternatives([*forms.suffixes(mine.forms)])
-            settings["help"] = f"Write a file, its form by its suffix: {known}."
+            parts = " With --rows, FOLDER/ has a file for each part of them."
+            by_parts = parts if "cluster" in mine.options else ""
+            settings["help"] = f"Write a file, its form by its suffix: {known}.{by_parts}"
         make = typer.Option if field.make is TyperOption else typer.Argument
         info = make(*(field.names or ()), show_default=False, **settings)
         row.append(

@@ -57,15 +57,21 @@ PLACES = [  # an array, the place of its fault, the line that is shown, the mess
     ('[{"x": 1},\n {"x": oops}]', "2:8", ' {"x": oops}]', "not valid JSON: expecting value", ""),
     ('[{"x": 1}\n {"x": 2}]', "2:2", ' {"x": 2}]', "a comma is missing before this object", ""),
     ('[{"x": 1},\n\n,{"x": 2}]', "3:1", ',{"x": 2}]', "no object stands before this comma", ""),
-    ('[{"x": 1},\r\n ]', "1:10", '{"x": 1},', "no object follows this comma", ""),
+    ('[{"x": 1},\r\n ]', "1:10", '[{"x": 1},', "no object follows this comma", ""),
     ('[{"x": 1},\n 5, {"x": 2}]', "2:2", " 5, ", "this element of the array is no object", "give"),
-    ('[{"x": 1}, 5, {"x": 2}]', "1:12", '{"x": 1}, 5', "this element of the array is no", "x"),
-    ('[{"x": 1},\n{"x": 2}', "2:9", "", "the array is not closed: its `]` is missing", "cut short"),
+    ('[{"x": 1}, 5, {"x": 2}]', "1:12", '[{"x": 1}, 5', "this element of the array is no", "x"),
+    (
+        '[{"x": 1},\n{"x": 2}',
+        "2:9",
+        '{"x": 2}',
+        "the array is not closed: its `]` is missing",
+        "cut short",
+    ),
     ('[{"x": 1},\n{"é": 2, "x": ', "2:13", '{"é": 2', "it ends too early", ""),
     ('[{"x": 1}]\n\nmore', "3:1", "more", "not valid JSON", ""),
     ('[{"x": 1}] more', "1:12", "more", "not valid JSON", ""),
     ('[{"x": 1},\n{\n"é": 1, "x": "b"}]', "3:14", '"é": 1, "x"', "`b` for `x` is not", ""),
-    ('[{"x": 1}, {"x": 2, "s": "a\nb"}]', "1:28", '{"x": 1}, {"x"', "invalid control char", ""),
+    ('[{"x": 1}, {"x": 2, "s": "a\nb"}]', "1:28", '[{"x": 1}, {"x"', "invalid control char", ""),
 ]
 
 

@@ -264,7 +264,7 @@ BAD_FILES = [
     line("rows: an empty CSV", ['run', '-e', 'x', '--rows', 'x.csv'], 4, "`x.csv` is empty: it has no header", files={"x.csv": b""}),
     rows("json lines: cut short", b'{"x": 1}\n{"x":\n', "<stdin>:2:5: error[bad-input]: this is not valid JSON: it ends too early"),
     rows("json lines: a list a line", b'[1]\n', "the JSON in `<stdin>` is an array, but not of objects", "help: objects give values by name"),
-    rows("a JSON array: cut short", b'[{"x": 1},\n{"x": 2}\n', "<stdin>:3:1: error[bad-input]: this is not valid JSON: it ends too early"),
+    rows("a JSON array: cut short", b'[{"x": 1},\n{"x": 2}\n', "<stdin>:2:9: error[bad-input]: the array is not closed: its `]` is missing", "help: the text may be cut short"),
     rows("json lines: two objects a line", b'{"x": 1}{"x": 2}\n', "<stdin>:1:9: error[bad-input]: this is not valid JSON: extra data"),
     rows("json lines: an object over lines", b'{\n"x": 1\n}\n', "the JSON in `<stdin>` is not one object a line", "help: `jq -c .` writes an object so"),
     rows("json lines: a list behind objects", b'{"x": 1}\n[1]\n', "<stdin>:2:1: error[bad-input]: a row is a JSON object", 'help: write values by name, as in {"x": 1}'),

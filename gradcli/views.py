@@ -515,13 +515,13 @@ class NotebookResult(RunResult):
 
     Fields:
         cells: The cells that have run, in order.
-        failure: The error that ended the run; None if it went to its end. `result` and `bindings`
-            are empty then.
+        failure: The error or Ctrl-C that ended the run, after which `result` and `bindings` are
+            empty; None if it went to its end.
     """
 
     view = "notebook"
     cells: tuple[CellResult, ...]
-    failure: GradError | None
+    failure: GradError | KeyboardInterrupt | None
 
 
 class KnownValue(Record):

@@ -61,8 +61,8 @@ class Notebook(Program):
             **named: More values by name.
 
         Raises:
-            InputError: If a value is missing or wrong. An error of a cell, also one at a limit, is
-                told by the result.
+            InputError: If a value is missing or wrong. An error of a cell, also one at a limit, and
+                Ctrl-C are told by the result, with the cells before.
         """
         given, settings = given_values(inputs, named), options or Options()
         check_names(given, self.loaded.program)
@@ -72,11 +72,13 @@ class Notebook(Program):
     def _run(self, given: Mapping[str, Given], options: Options) -> NotebookResult:
         run = CellRun(given, options)
         cells: list[CellResult] = []
-        failure: GradError | None = None
+        failure: GradError | KeyboardInterrupt | None = None
         for step in self.steps:
             cell, failure = self._cell(run, step, options)
             cells.append(cell)
             part = self._parts.get(cell.number)
+            if isinstance(failure, KeyboardInterrupt):
+                break
             if failure is not None and not (part and part.goes_on):
                 break
         else:
@@ -100,24 +102,32 @@ class Notebook(Program):
 
     def _cell(
         self, run: CellRun, step: Step, options: Options
-    ) -> tuple[CellResult, GradError | None]:
-        """Run a cell, and return the error that ends it, if one does."""
-        failure: GradError | None = None
+    ) -> tuple[CellResult, GradError | KeyboardInterrupt | None]:
+        """Run a cell, and return the error or interrupt that ends it, if one does."""
+        failure: GradError | KeyboardInterrupt | None = None
         begin = len(run.printed)
         try:
             cell = run.cell(step)
             part = self._parts.get(step.number)
             if part is not None and part.kind == "program":
                 cell = self._apart(run, part, options)
-        except GradError as error:
+        except (GradError, KeyboardInterrupt) as error:
             failure = error
-            cell = CellResult(step.number, run.printed[begin:], "", (), "", error.diagnostics[0])
+            told = self._told(error, step.number)
+            cell = CellResult(step.number, run.printed[begin:], "", (), "", told)
         if cell.shown:
             options.echo(f"{cell.shown}\n")
         if options.plots is None:
             return cell, failure
         fields = {name: getattr(cell, name) for name in cell._fields}
         return CellResult(**fields | {"figures": options.plots.taken()}), failure
+
+    def _told(self, error: GradError | KeyboardInterrupt, number: int) -> Diagnostic:
+        """What a cell with this number shows of the error or interrupt that ended it."""
+        if isinstance(error, GradError):
+            return error.diagnostics[0]
+        cell = next(cell for cell in self.source.cells if cell.number == number)
+        return Diagnostic("interrupted", "interrupted", self.source, Span(cell.start, cell.end))
 
     def _apart(self, run: CellRun, part: Part, options: Options) -> CellResult:
         """Run a `%%grad` cell with values of names around it."""

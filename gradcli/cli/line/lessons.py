@@ -58,7 +58,7 @@ class Cells:
         """The result to show.
 
         Raises:
-            GradError: The error that has ended the run, unless a page shows it.
+            GradError, KeyboardInterrupt: What has ended the run, unless a page shows it.
         """
         if self._expected:
             from gradcli.formats.notebooks.expected import compared
@@ -67,8 +67,8 @@ class Cells:
         if result.failure is not None and not self._page:
             self._telling.warn(result.warnings)
             self.end(result)
-        if self._page != "html":
-            return result
+        if self._page != "html" or isinstance(result.failure, KeyboardInterrupt):
+            return result  # graphs take further runs, which nobody waits for after Ctrl-C
         cells = tuple(_with_graphs(result, program, inputs, options))
         return type(result)(**{f: getattr(result, f) for f in result._fields} | {"cells": cells})
 
@@ -77,7 +77,7 @@ class Cells:
         with status 1 if they differ.
 
         Raises:
-            GradError: The error that has ended the run.
+            GradError, KeyboardInterrupt: What has ended the run.
             typer.Exit: If outputs differ.
         """
         self._report()

@@ -24,6 +24,12 @@ _MASKS = tuple(
 )
 _PICTURE = re.compile(r"\[?<(matplotlib|mpl_toolkits|Figure|graphviz|Axes)|Text\(|\(?array\(\[<")
 
+_ARRAY = re.compile(r"\b[Aa]rray\(|^\s*\[|\bnp\.\w+\(", re.MULTILINE)
+_AS_NUMBERS = (
+    "an array of NumPy or JAX is shown as a tensor here: print its numbers, as in "
+    '`x.tolist()`, `float(x)` or `f"{x:.4f}"`'
+)
+
 
 class Comparison(Record):
     """A comparison of outputs.
@@ -111,7 +117,17 @@ def _difference(lesson: Lesson, part: Part, found: list[tuple[str, str]]) -> Dia
     begin = cell.start + len(code) - len(code.lstrip())
     last = lesson.text.rstrip().rfind("\n", begin, cell.start + len(code.rstrip())) + 1
     span = Span(max(last, begin), max(cell.start + len(code.rstrip()), begin))
-    return Diagnostic("output-differs", message, lesson, span, notes=notes)
+    help = _AS_NUMBERS if any(_is_another_array(*pair) for pair in found) else None
+    return Diagnostic("output-differs", message, lesson, span, notes=notes, help=help)
+
+
+def _is_another_array(before: str, now: str) -> bool:
+    """True if an array of NumPy or JAX is stored where a tensor is shown: `array([1.])`, or bare
+    brackets as `print` writes them.
+    """
+    if "tensor(" not in now or "tensor(" in before:
+        return False
+    return bool(_ARRAY.search(before))
 
 
 def _line(lines: list[str], at: int) -> str:

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from gradcli.engine.run.execution.growing import Growing
+
 LESSONS = Path(__file__).parents[2] / "formats" / "reference"
 
 
@@ -203,6 +205,18 @@ def test_expect_compares_stored_outputs(cli, tmp_path, cell, agrees):
     assert "without a stored output" in err
 
 
+@pytest.mark.parametrize(
+    ("before", "is_array"),
+    [("array([9.])", True), ("Array([9.], dtype=float32)", True), ("[9.]", True),
+     ("np.float64(9.0)", True), ("tensor([8.])", False), ("9.0", False)],
+)  # fmt: skip
+def test_a_stored_array_is_told_from_another_value(cli, tmp_path, before, is_array):
+    file = notebook(tmp_path / "a.ipynb", stored("tensor([9.])", result(before)))
+
+    status, _, err = cli("run", file, "--expect")
+    assert (status, "help: an array of NumPy or JAX is shown as a tensor" in err) == (1, is_array)
+
+
 def test_a_difference_tells_its_first_line(cli, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     notebook(tmp_path / "a.ipynb", "k = 1", stored("print('a')\nprint('b')", stream("a\nc\n")))
@@ -293,6 +307,26 @@ def test_a_limit_stops_at_its_cell(cli, tmp_path, cell, option):
     outputs = [cell["outputs"] for cell in json.loads((tmp_path / "b.ipynb").read_text())["cells"]]
     assert [len(found) for found in outputs] == [1, 1, 0]
     assert cli("run", file, option)[:2] == (6, "1\n")
+
+
+def test_an_interrupt_ends_after_the_cells_before_it(cli, tmp_path, monkeypatch):
+    def interrupted(self, program):
+        if len(program.main.body) > len(self.program.main.body if self.program else ()) + 1:
+            raise KeyboardInterrupt
+        return run(self, program)
+
+    run = Growing.run
+    monkeypatch.setattr(Growing, "run", interrupted)
+    file = notebook(tmp_path / "a.ipynb", "print(11)", "x = 22\ny = x", "print(33)")
+    assert cli("run", file) == (130, "11\n", "")
+    assert cli("run", file, "--expect")[:2] == (130, "11\n")
+    for form in ("ipynb", "html"):
+        assert cli("run", file, "-o", tmp_path / f"b.{form}") == (130, "", "")
+        written = (tmp_path / f"b.{form}").read_text()
+        assert "<pre>11" in written or '"11\\n"' in written
+        assert "cell 2:1:1: interrupted" in written
+        assert "<pre>33" not in written
+        assert '"33\\n"' not in written
 
 
 @pytest.mark.parametrize("option", ["--show=x", "--graph", "--kinks"])

@@ -288,6 +288,52 @@ def test_a_vector_in_other_forms():
         assert run == code
 
 
+TAKEN = (
+    *("v[[0, 1]]", "v[[2, 0]]", "v[[-1]]", "v[[True, False, True]]", "v[1:]", "v[::2]", "v[-1:]"),
+    *(
+        "v.index_select(0, tensor([1, 0]))",
+        "v.reshape(1, 3)[0, [1, 2]]",
+        "v.reshape(3, 1)[[2, 0], 0]",
+    ),
+    *(
+        "v.narrow(0, 1, 2)",
+        "v.as_strided((2,), (2,))",
+        "v.as_strided((2,), (1,), 1)",
+        "v.split(2)[0]",
+    ),
+    *(
+        "gather(v, 0, tensor([2, 1]))",
+        "v.unfold(0, 2, 1)[1]",
+        "v.reshape(1, 3).T[1]",
+        "unbind(v)[1]",
+    ),
+    *("flip(v, 0)", "roll(v, 1)", "v.sort()[0]", "v[None][0]", "v.expand(2, 3)[1]"),
+)
+
+
+@pytest.mark.parametrize(
+    "taken",
+    [pytest.param(x, marks=() if k % 4 == 1 else pytest.mark.long) for k, x in enumerate(TAKEN)],
+)
+def test_cotangents_of_elements_that_are_taken(taken, monkeypatch):
+    """Where an element may be taken twice they are added to zeros, else put among them: a zero of
+    them keeps its sign or does not, as in the interpreter.
+    """
+    monkeypatch.setattr(backends, "has_machine_code", lambda: False)
+    given = {"x": [-0.0, 0.0, -1.5], "b": -0.5}
+    wrong = []
+    for v, value in (
+        ("x", "(y * y).sum()"),
+        ("tanh(x * b)", "(y * v[0] * -b).sum() + (v * v).sum()"),
+    ):
+        program = load(f"{HEAD}v = {v}\ny = {taken}\n{value}")
+        for question in ("grad", "hessian", "hvp"):
+            run, code = (answer(program, question, when, given) for when in ("never", "always"))
+            if run != code and "not-compilable" not in code:
+                wrong.append((question, value, run, code))
+    assert not wrong
+
+
 REFUSED = {
     "stack([x, x]) @ x": "tensors are put together that are no single floats",
     "x[b > 0]": "an item is taken by a value known only at run time",

@@ -132,13 +132,16 @@ class Vectors:
         if len(set(chosen)) < len(chosen):
             raise self.refused("an element is taken twice")
         others = [y for k, y in enumerate(x.numbers) if k not in chosen]
-        part = self._part([x.numbers[k] for k in chosen], others)
+        link = ops.shared if _adds(op, places, taken, params) else ops.passed
+        part = self._part([x.numbers[k] for k in chosen], others, link)
         dense = x.dense and (not taken.ndim or taken.flags.c_contiguous)
         return self.made(part, taken.shape, x.visible, dense)
 
-    def _part(self, chosen: Sequence[Any], others: Sequence[Any]) -> list[Any]:
-        """Return numbers taken from a tensor that has other elements, too."""
-        found = [ops.passed(x) if _is_symbol(x) else x for x in chosen]
+    def _part(self, chosen: Sequence[Any], others: Sequence[Any], link: Op) -> list[Any]:
+        """Return numbers taken from a tensor that has other elements, too. The op `link` of one
+        number passes their cotangents on.
+        """
+        found = [link(x) if _is_symbol(x) else x for x in chosen]
         for other in others if found and _is_symbol(found[0]) else ():
             if _is_symbol(other):
                 found[0] = ops.beside(found[0], other)
@@ -260,6 +263,15 @@ class PickingVectors(Vectors):
     """Scalarized tensors of which branches pick any item, where the program has no other code."""
 
     most_picked = MOST
+
+
+def _adds(op: Op, x: Any, taken: Any, params: Mapping[str, Any]) -> bool:
+    """True if the rule of an op that takes elements of x adds their cotangents to zeros, as it must
+    where an element may be taken twice: then no zero is negative.
+    """
+    g = np.full(np.shape(taken), -0.0)
+    (pulled,) = op.pull(g, taken, [x.astype(float)], params, [True])
+    return not np.signbit(pulled).any()
 
 
 def _is_symbol(x: Any) -> bool:

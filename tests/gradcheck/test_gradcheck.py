@@ -379,3 +379,51 @@ def test_float32_is_checked_as_it_runs():
 
 def test_nan_where_differences_are_finite_is_a_mistake():
     assert not at("small", "g * (x / 0)").gradcheck().passed
+
+
+SOLUTIONS = [
+    ("-k * y * y", "[0, T]", ", rtol=1e-3, atol=1e-3", 2),
+    ("-k * y * y", "[0, T]", ", method='rk4', steps=1", 2),
+    ("-k * y * t", "[0.1 * T, 0.5, T]", ", rtol=1e-3, atol=1e-3", 1),
+]
+
+
+@pytest.mark.parametrize(("slope", "times", "how", "order"), SOLUTIONS)
+def test_solutions_of_differential_equations_are_moved_on_the_same_steps(slope, times, how, order):
+    text = f"def f(k, y, T):\n    return odeint(lambda t, y: {slope}, y, {times}{how})[-1]"
+    found = checked(text, (0.4, 1.0, 2.0), order).checks
+    assert len(found) == 9 * order
+    assert all(check.passed and not check.note for check in found)
+
+
+def test_a_solution_inside_an_equation_is_moved_on_the_same_steps():
+    text = "def f(y, T):\n    return root(lambda q: odeint(lambda t, y: -q * y, y, [0, T], rtol=1e-3)[1] - 0.5, 0.4)"
+    assert all(check.passed and not check.note for check in checked(text, (1.0, 2.0)).checks)
+
+
+def test_a_rule_by_the_time_of_a_solution_is_checked_on_its_steps():
+    """Nothing is recorded inside the function; the time counts all the same."""
+    text = """
+class Decay(Function):
+    @staticmethod
+    def forward(ctx, T):
+        y = odeint(lambda t, y: -0.3 * y, 1.0, [0, T])[1]
+        ctx.save_for_backward(y)
+        return y
+    @staticmethod
+    def backward(ctx, g):
+        return FACTOR * g * ctx.saved_tensors[0]
+f = Decay.apply
+"""
+    assert checked(text.replace("FACTOR", "-0.3"), (2.0,)).passed
+    assert not checked(text.replace("FACTOR", "-0.3001"), (2.0,)).passed
+
+
+def test_a_time_that_is_cut_off_is_told_as_a_cut():
+    text = (
+        "def f(k, T):\n    with no_grad():\n        y = odeint(lambda t, y: -y, 1.0, [0, T])[1]\n"
+        "    return y * k"
+    )
+    notes = {(check.input, check.note) for check in checked(text, (0.4, 2.0)).checks}
+    assert ("x1", "cut") in notes
+    assert ("x0", "cut") not in notes

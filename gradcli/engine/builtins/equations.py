@@ -17,6 +17,7 @@ from gradcli.engine.run.code.translate import LIBRARY
 from gradcli.engine.run.execution.execute import imported
 from gradcli.engine.run.language.casts import cast
 from gradcli.engine.tape.tensor import Tensor, node_of
+from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import NUMBERS, shape_of
 from gradcli.engine.values.refusals import not_callable
 from gradcli.engine.values.sizes import number
@@ -202,10 +203,31 @@ def solution(
         raise run_error(
             "wrong-type", "the times of `odeint` are a list or a tensor of one dimension"
         )
-    moves = (_moves(session, t),) * shape_of(t)[0]
     name, how = _method(method, steps, rtol, atol)
+    name, how = _on_steps(session, name, t, how)
     f = _of_one_shape(session, f, shape_of(y0))
-    return solved(session, name, [f, y0, shape_of(y0), t, moves, *how, *args])
+    return solved(session, name, [f, y0, shape_of(y0), t, *how, *args])
+
+
+def _on_steps(session: Any, name: str, t: Any, how: Sequence[Any]) -> tuple[str, Sequence[Any]]:
+    """The function and its numbers: where the steps are asked for, those of a run at another point
+    if they are known, else they are recorded.
+    """
+    moves = (_moves(session, t),) * shape_of(t)[0]
+    if session.steps is None:
+        return name, [moves, imported(session, _UNHEARD) if name == "odeint" else t, *how]
+    times = data_of(t).tolist()
+    steps, known = session.steps.of(times)
+    if known:
+        moves = tuple(a or b != c for a, b, c in zip(moves, times, steps.times, strict=True))
+    if name != "odeint":
+        return name, [moves, steps.times, *how]
+    if known:
+        return "odeint_again", [moves, steps.times, steps.lengths]
+    return name, [moves, lambda i, by: steps.take(i, data_of(by)), *how]
+
+
+_UNHEARD = "equations.unheard"
 
 
 def _of_one_shape(session: Any, f: Any, shape: tuple[int, ...]) -> Any:
@@ -244,7 +266,8 @@ def _traced_solution(code: Tracing, f: Any, y0: Any, t: Any, *args: Any, **param
     y0, t = (_traced_tensor(code, x) for x in (y0, t))
     moves = (code.moves(t),) * shape_of(code.like(t))[0]
     name, how = _method(**params)
-    given = [f, y0, shape_of(code.like(y0)), t, moves, *how, *args]
+    beside = code.library(_UNHEARD) if name == "odeint" else t
+    given = [f, y0, shape_of(code.like(y0)), t, moves, beside, *how, *args]
     return code.call(code.library(f"equations.{name}"), given, {})
 
 

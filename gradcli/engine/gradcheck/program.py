@@ -9,6 +9,7 @@ from gradcli.engine.gradcheck.compare import Check, Function, gradcheck
 from gradcli.engine.gradcheck.elsewhere import Coded, Elsewhere
 from gradcli.engine.gradcheck.trace import Trace
 from gradcli.engine.run.derivatives.own import OwnFunction
+from gradcli.engine.run.session.taken_steps import TakenSteps
 from gradcli.engine.run.session.watched_names import WatchedNames
 from gradcli.engine.tape.graph import Site, Watchpoint
 from gradcli.engine.tape.tensor import Number, Tensor, node_of
@@ -118,8 +119,12 @@ def _rule(
     gradient and the program passed no recorded value.
     """
 
+    steps = TakenSteps()
+
     def evaluation(numbers: Sequence[int]) -> Function:
-        return lambda moved: _evaluated(function, args, numbers, moved)
+        return lambda moved: _evaluated(
+            function, args, numbers, moved, TakenSteps(steps.calls) if moved else steps
+        )
 
     floats = [i for i, a in enumerate(args) if is_floating(data_of(a))]
     base = evaluation(floats)({})
@@ -132,7 +137,11 @@ def _rule(
 
 
 def _evaluated(
-    function: OwnFunction, args: Sequence[Any], numbers: Sequence[int], moved: Mapping[int, Any]
+    function: OwnFunction,
+    args: Sequence[Any],
+    numbers: Sequence[int],
+    moved: Mapping[int, Any],
+    steps: TakenSteps,
 ) -> Trace:
     """One call of an own function, recorded with respect to some arguments."""
     session = function.session
@@ -145,12 +154,13 @@ def _evaluated(
         given[i] = (Tensor if type(args[i]) is Tensor else Number)(_copied(data), node)
         points.append((node, data))
     calls, session.own_calls = session.own_calls, None
+    before, session.steps = session.steps, steps
     random = session.random
     random.begin(random.seed, random.stream)
     try:
         out = function.apply(given, None)
     finally:
-        session.own_calls = calls
+        session.own_calls, session.steps = calls, before
     outs = out if isinstance(out, tuple) else (out,)
     return Trace([o for o in outs if isinstance(o, Tensor) and o.node is not None], points)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradcli.engine.gradcheck.elsewhere import Coded
 from gradcli.engine.gradcheck.program import OwnCalls, check_program
+from gradcli.engine.run.session.taken_steps import TakenSteps
 from gradcli.engine.run.session.watched_names import WatchedNames
 from gradcli.errors import Diagnostic, RunError
 from gradcli.questions.asked.loaded import Loaded
@@ -32,8 +33,8 @@ def gradcheck(loaded: Loaded, request: Request, order: int, compile: Compile) ->
     """
     compile(request, order, 0, 0.0)
     watch = loaded.watch(request)
-    calls = OwnCalls()
-    done = loaded.execute(request.inputs, request.options, watch, own_calls=calls)
+    calls, steps = OwnCalls(), TakenSteps()
+    done = loaded.execute(request.inputs, request.options, watch, own_calls=calls, steps=steps)
     loaded.float_output(done, request.of)
     names = loaded.differentiated(request, done, watch)
     _check_movable(loaded, names)
@@ -48,10 +49,15 @@ def gradcheck(loaded: Loaded, request: Request, order: int, compile: Compile) ->
 
     def run(values: Mapping[str, Any], transparent: bool) -> tuple[WatchedNames, Any]:
         begin()
-        again = loaded.execute(request.inputs, quiet, moving, moved=values, transparent=transparent)
+        same = TakenSteps(steps.calls) if values and not transparent else None
+        again = loaded.execute(
+            request.inputs, quiet, moving, moved=values, transparent=transparent, steps=same
+        )
         return again.session.watched, loaded.output(again, request.of)[1]
 
     def code(values: Mapping[str, Any]) -> Coded | None:
+        if steps.calls:  # code chooses them anew
+            return None
         made = compile(request, order, runs, perf_counter() - start)
         if made is None or made.names != names:
             return None

@@ -9,6 +9,7 @@ from typing import Any
 from weakref import WeakSet
 
 from gradcli.engine.run.session.evaluator import Evaluator
+from gradcli.engine.run.session.taken_steps import TakenSteps
 from gradcli.engine.run.session.watched_names import WatchedNames
 from gradcli.engine.tape.graph import GONE, LIVE, SPENT, Node, Site
 from gradcli.engine.tape.tensor import Tensor
@@ -161,6 +162,7 @@ class Session(Evaluator):
         passes: the state of its backward passes.
         counters: its remaining steps and calls.
         own_calls: called with each call of an own function: the function, its arguments, its site.
+        steps: of the differential equations that it solves; None if nobody asks for them.
         functions: built-ins that the program uses as values, by name.
     """
 
@@ -172,6 +174,7 @@ class Session(Evaluator):
         output: Output | None = None,
         counters: Counters | None = None,
         own_calls: Callable[[Any, Sequence[Any], Site | None], None] | None = None,
+        steps: TakenSteps | None = None,
         **evaluation: bool,
     ) -> None:
         super().__init__(**evaluation)
@@ -181,4 +184,5 @@ class Session(Evaluator):
         self.passes = Passes(repeated=bool(self.watched.names) or self.keep)
         self.counters = counters or Counters(DEFAULT)
         self.own_calls = own_calls
+        self.steps = steps
         self.functions: dict[str, Callable[..., Any]] = {}

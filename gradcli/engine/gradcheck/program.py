@@ -118,7 +118,6 @@ def _rule(
     """The checks by each float argument. An argument counts as a constant if `backward` gives it no
     gradient and the program passed no recorded value.
     """
-
     steps = TakenSteps()
 
     def evaluation(numbers: Sequence[int]) -> Function:

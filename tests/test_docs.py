@@ -47,8 +47,9 @@ def words(command):
 
 @pytest.mark.parametrize(("command", "output"), list(shown()))
 def test_a_command_prints_what_is_shown(command, output, cli, forked, monkeypatch):
-    if "jq" in command and shutil.which("jq") is None:
-        pytest.skip("jq is not installed")
+    for tool in ("jq", "mlr"):
+        if tool in command and shutil.which(tool) is None:
+            pytest.skip(f"{tool} is not installed")
     for name in COLOUR:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(ROOT)

@@ -11,13 +11,16 @@ from typing import Any, TypeAlias, TypeVar
 from gradcli.errors import Diagnostic, InputError
 from gradcli.formats.files.places import is_url, open_url
 from gradcli.formats.texts.float_texts import text_array
-from gradcli.formats.texts.literal import literal
+from gradcli.formats.texts.json_text import NUMBER, json_cell
+from gradcli.formats.texts.literal import literal, quote
 from gradcli.formats.texts.refusal import refused, unreadable
+from gradcli.formats.texts.text_columns import each_text, texts_of
 from gradcli.record import Record
 
 Found = TypeVar("Found")
 
 _ELEMENT = re.compile(r"(.*?)((?:\.(?:0|[1-9]\d{0,8}))*)", re.DOTALL)  # `grad.w.0`
+_NONE = "a^"  # a pattern that no text has
 _EXACT = 2.0**53  # ints below it are exact as floats
 HELP = "`pip install 'gradcli[fast]'` installs pyarrow"
 
@@ -241,6 +244,28 @@ def text_column(name: str, key: str, column: Any) -> Any:
         texts = text_array(array).cast(pyarrow.string())
         return compute.if_else(column.is_valid(), texts, "") if column.null_count else texts
     return [_cell(value) for value in _plain(name, key, column)]
+
+
+def json_column(name: str, key: str, column: Any) -> Any:
+    """A column as JSON texts, in an array of pyarrow or a list: texts stay texts, a missing value
+    is null. Errors as of `cells`.
+    """
+    import pyarrow
+    from pyarrow import compute, types
+
+    if types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    texts = text_column(name, key, column)
+    if types.is_string(column.type) or types.is_large_string(column.type):
+        found = each_text(texts, _NONE, quote)
+    elif types.is_boolean(column.type):
+        found = texts
+    else:
+        found = each_text(texts, NUMBER.pattern, json_cell)
+    if not column.null_count:
+        return found
+    found = pyarrow.array([*texts_of(found)], pyarrow.string())
+    return compute.if_else(column.is_valid(), found, "null")
 
 
 def cells(name: str, batch: Any) -> list[list[str]]:

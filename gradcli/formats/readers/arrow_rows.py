@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property, partial
 from typing import Any
 
-from gradcli.formats.files.arrow import cells, floats_of, opened, text_column
+from gradcli.formats.files.arrow import cells, floats_of, json_column, opened, text_column
 from gradcli.formats.readers.block import Block, Row
 from gradcli.formats.readers.float_columns import certain
 from gradcli.formats.readers.rows import Rows
@@ -119,6 +119,10 @@ class ArrowBlock(Block):
 
     def values(self, title: str) -> Any:
         return self._batch.column(title) if title in self._header.places else None
+
+    def json(self, title: str) -> Any:
+        values = self.values(title)
+        return None if values is None else json_column(self.name, title, values)
 
     def row(self, place: int) -> Row:
         header = self._header

@@ -79,7 +79,18 @@ class Kept:
         """The kept cells of a row as JSON by name; cells that read as numbers become numbers."""
         if row.header is None:
             return {n: json_text(v) for n, v in zip(self.names, self._of_object(row), strict=True)}
-        return {n: json_cell(text) for n, text in zip(self.names, self.cells(row), strict=True)}
+        return {
+            name: self._json(row, name, text)
+            for name, text in zip(self.names, self.cells(row), strict=True)
+        }
+
+    def _json(self, row: Row, name: str, text: str) -> str:
+        value = None if row.value is None else row.value(name)
+        if value is None:
+            return json_cell(text)
+        from gradcli.formats.files.arrow import json_column
+
+        return str(json_column(row.record.name, name, value)[0])
 
     def json_columns(self, block: Block) -> list[Any]:
         """The kept columns of a block as columns of JSON texts."""

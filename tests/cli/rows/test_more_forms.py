@@ -223,3 +223,27 @@ def test_rows_do_not_import_what_they_do_not_use(tmp_path):
         check=False,
     )
     assert (found.returncode, found.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("compiled", ["always", "never"])
+def test_kept_values_of_typed_files_keep_their_types_in_json(cli, tmp_path, compiled):
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    columns = {
+        "s": ["12", None, 'a"b', ""],
+        "f": [1.5, None, -0.0, 1e300],
+        "n": [2**62 + 1, None, 0, -1],
+        "t": [True, None, False, True],
+    }
+    kinds = {"d": pyarrow.array(["7", None, "x", "y"]).dictionary_encode()}
+    many = {name: column * 20 for name, column in columns.items()}
+    file = str(tmp_path / "t.parquet")
+    more = {name: pyarrow.concat_arrays([column] * 20) for name, column in kinds.items()}
+    parquet.write_table(pyarrow.table({"x": [1.0] * 80, **many, **more}), file)
+    asked = ["run", "-e", "x", "--rows", file, "--keep", "s,f,n,t,d", "-f", "ndjson"]
+    status, out, _ = cli(*asked, "--compile", compiled)
+    kept = [json.loads(line)["kept"] for line in out.splitlines()]
+    assert (status, len(kept)) == (0, 80)
+    wanted = many | {"d": ["7", None, "x", "y"] * 20}
+    assert {name: [found[name] for found in kept] for name in wanted} == wanted

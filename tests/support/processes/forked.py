@@ -52,7 +52,9 @@ def serve(path: str) -> None:
 
 
 def _import_all() -> None:
-    """Import all that commands import, and build all commands."""
+    """Import all that commands import, and build all commands. A child would take up to a second
+    to do so, for SciPy, the library or the pages of operations.
+    """
     from support.processes.in_process import command
 
     for line in (
@@ -62,8 +64,18 @@ def _import_all() -> None:
         ["run", "-e", "sinn(1)"],
         ["graph", "-e", "x * 2", "x=1"],
         ["--help"],
+        ["ops"],
+        ["run", "-e", "import torch\ntorch.nn.Linear(2, 2)(ones(2)).sum()", "-q"],
+        ["gradcheck", "-e", "x ** 2", "x=1"],
+        ["trace", "-e", "x ** 2", "x=1"],
+        ["minimize", "-e", "(x - 1) ** 2", "x=3"],
+        ["root", "-e", "x ** 2 - 2", "x=1"],
+        ["propagate", "-e", "x ** 2", "x=1+-0.1"],
+        ["grad", "-e", "x * 2", "--rows", "-", "-f", "csv"],
+        ["grad", "-e", "x * 2", "--rows", "-", "-f", "ndjson"],
+        ["fit", "-e", "param a = 1.0\ninput x\na * x", "--rows", "-", "--observed", "y"],
     ):
-        command(*line)
+        command(*line, stdin="x,y\n1,1\n2,2\n3,4\n")
 
 
 def _start(asked: socket.socket, others: Sequence[socket.socket]) -> int:

@@ -122,8 +122,8 @@ class _Searcher:
             kind, reason = "", INTERRUPTED
         point, local = self._best
         moved = self._moved(point, local)
-        if not reason and not self._is_end(point, local, moved, kind):
-            reason = self._why()
+        if not self._is_end(point, local, moved, kind):
+            kind, reason = "", reason or self._why()
         return Search(point, local, moved, kind, reason, self._asked.count)
 
     def _escaped(self) -> tuple[str, str]:
@@ -172,8 +172,11 @@ class _Searcher:
         size = 1.0 + np.abs(self._start)
         far = np.abs(point) > _FAR * size
         if local.value == -inf or far.any():
-            names = ", ".join(self._labels[k] for k in np.flatnonzero(far)[:3])
-            where = f" as {names} grows" if names else ""
+            ways = (
+                f"{self._labels[k]} {'grows' if point[k] > 0.0 else 'falls'}"
+                for k in np.flatnonzero(far)[:3]
+            )
+            where = f" as {' and '.join(ways)}" if far.any() else ""
             return f"unbounded below: the value falls to {local.value:.3g}{where}"
         if self._asked.nan is not None:
             return f"the value is nan at {place(self._labels, self._asked.nan)}"

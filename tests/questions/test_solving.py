@@ -180,7 +180,7 @@ def test_a_movement_that_cannot_be_told(question, program, given, said):
         ("-x ** 2", 1.0, "unbounded below"),
         ("log(x)", 1.0, "unbounded below"),
         ("log(x) * nan", 1.0, "the start is not finite"),
-        ("x ** 3", 1.0, "unbounded below"),
+        ("x ** 3", 1.0, "unbounded below: the value falls to -"),
         ("x ** 3", 0.0, "unbounded below"),
         ("x ** 5 + 2", -0.0, "unbounded below"),
         ("-x ** 4", 0.0, "unbounded below"),
@@ -191,7 +191,22 @@ def test_a_search_that_fails_says_why(program, start, said):
     assert not found.converged
     assert found.right is False
     assert said in found.reason
+    assert found.kind is None
     assert found.warnings[-1].code == "not-found"
+
+
+def test_a_search_without_end_names_the_ways():
+    found = gradcli.load("param x = 1.0\nparam y = 0.0\nx * x - x * y").minimize()
+    assert found.kind is None
+    ways = {name: "grows" if value > 0 else "falls" for name, value in found.values.items()}
+    assert found.reason.endswith(f"as x {ways['x']} and y {ways['y']}")
+
+
+def test_a_gradient_of_zero_has_no_sign():
+    found = gradcli.load("param p = 3.0\nparam q = 3.0\n-(p - 1) ** 2 - (2 - q) ** 2").minimize(
+        maximize=True
+    )
+    assert str(found.gradient) == "{'p': 0.0, 'q': 0.0}"
 
 
 @pytest.mark.parametrize(

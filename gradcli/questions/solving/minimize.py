@@ -153,7 +153,7 @@ def _result(
         value=local.value * sign,
         values=layout.values(best.point),
         start=layout.values(unknowns.beginning(asked.start)),
-        gradient=layout.values(local.gradient * sign),
+        gradient=layout.values(local.gradient * sign + 0.0),  # 0.0 for -0.0
         hessian=None if hessian is None else _blocks(unknowns, hessian * sign),
         kind=kind or None,
         at_bounds=tuple(held),

@@ -26,7 +26,7 @@ def fit_picture(found: FitPlot, form: str) -> bytes:
         from matplotlib import rc_context
         from matplotlib.figure import Figure
     except ImportError:
-        raise needs_extra("matplotlib") from None
+        raise needs_extra("matplotlib", "`--predict FILE` writes the curve") from None
     out = io.BytesIO()
     with rc_context(SETTINGS):
         figure = Figure(_SIZE, layout="constrained")

@@ -146,6 +146,16 @@ def test_without_scipy_the_extra_is_named(fit, monkeypatch):
     assert "pip install 'gradcli[fit]'" in err
 
 
+def test_without_matplotlib_the_curve_in_a_file_is_the_way_out(fit, monkeypatch):
+    for name in [name for name in sys.modules if name.partition(".")[0] == "matplotlib"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    status, _, err = fit(*STARTS, "--plot", "p.svg")
+    assert status == 2
+    assert "pip install 'gradcli[plot]'" in err
+    assert "`--predict FILE` writes the curve without it" in err
+
+
 # --- bad input -----------------------------------------------------------------------------------
 
 BAD = {  # arguments behind the model and data: the status, and what the message says

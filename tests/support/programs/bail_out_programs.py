@@ -326,4 +326,14 @@ PROGRAMS = {
         "p = argsort(w * x)[:3]\n"
         "zeros(5, dtype=int64).scatter_add(0, tensor([0, 1, 2]), p).sum() * x",
     ),
+    "an array of no elements": ("grad", "(x * v)[:0].sum() + b"),
+    "a derivative by arguments known only at run time": (
+        "grad",
+        "i = int(x)\ngrad(lambda p, q: p * q, argnums=i)(x, b)",
+    ),
+    "the type of a rounded matrix": (
+        "grad",
+        "m = (ones(30, 30) * x).round().long()\nm.sum(0).sum() * b",
+    ),
+    "a text, which is differentiated, is not a number": ("grad wrt=y", "y = 'a'\nx"),
 }

@@ -4,31 +4,37 @@ from __future__ import annotations
 
 from gradcli.render.text import Line, plain_text, trimmed
 
+# From the fixed part of the 256 colours, by their medium brightness: the contrast is 3 or more on
+# white and on black. The brightness of the first 16 is the terminal's choice: yellow and cyan are
+# hard to read on white in many, blue on black.
+RED, YELLOW, GREEN = "color(196)", "color(136)", "color(29)"
+BLUE, CYAN, MAGENTA = "color(33)", "color(31)", "color(133)"
+
 STYLES = {
-    "error": "bold red",
-    "warning": "bold yellow",
+    "error": f"bold {RED}",
+    "warning": f"bold {YELLOW}",
     "note": "bold",
-    "help": "bold green",
+    "help": f"bold {GREEN}",
     "more": "bold",
     "title": "bold",
-    "gutter": "blue",
-    "label": "cyan",
+    "gutter": BLUE,
+    "label": CYAN,
     "heading": "dim",
     "name": "bold",
     "op": "",
     "shape": "dim",
     "value": "",
-    "grad": "green",
+    "grad": GREEN,
     "place": "dim",
     "branch": "dim",
-    "count": "yellow",
-    "reference": "cyan",
-    "added": "green",
-    "removed": "red",
-    "curve1": "cyan",
-    "curve2": "magenta",
-    "curve3": "green",
-    "curve4": "yellow",
+    "count": YELLOW,
+    "reference": CYAN,
+    "added": GREEN,
+    "removed": RED,
+    "curve1": CYAN,
+    "curve2": MAGENTA,
+    "curve3": GREEN,
+    "curve4": YELLOW,
 }
 
 
@@ -47,7 +53,7 @@ def _coloured(lines: list[Line]) -> str:
         for text, name in trimmed(line):
             style = styles.get(name)
             parts.append(
-                style.render(text, color_system=ColorSystem.STANDARD) if style and text else text
+                style.render(text, color_system=ColorSystem.EIGHT_BIT) if style and text else text
             )
         parts.append("\n")
     return "".join(parts)

@@ -31,9 +31,9 @@ except ModuleNotFoundError as error:
 
 _HISTORY = "~/.gradcli_history"
 _STYLES = {
-    "keyword": "ansiblue bold",
-    "string": "ansigreen",
-    "number": "ansimagenta",
+    "keyword": "#0087ff bold",  # colours that can be read on white and on black, as in theme.py
+    "string": "#00875f",
+    "number": "#af5faf",
     "comment": "italic",
 }
 

@@ -68,7 +68,7 @@ def test_a_difference_is_a_patch(cli, here):
         *("+x = 1", "+y = 2", "+x"),
     ]
     status, coloured, _ = cli("fmt", "--diff", "a.grad", "--color", "always")
-    assert "\x1b[32m+x = 1\x1b[0m" in coloured
+    assert "\x1b[38;5;29m+x = 1\x1b[0m" in coloured
 
 
 def test_a_bad_file_does_not_keep_the_others(cli, here):

@@ -15,6 +15,7 @@ DATA = {
     "reference",
     "differential",
     "fuzz",
+    "cluster",
     "support",
 }  # folders of what tests compare with or use
 

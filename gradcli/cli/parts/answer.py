@@ -87,6 +87,7 @@ class Work:
             *(asked.dialect, self.form, self.folder, run),
             *(self.parts[0].name, rows.titles, rows.form, len(asked.files) == 1),
             *(rows.choice if isinstance(rows, ChosenRows) else None,),
+            os.getcwd(),
         )
 
     def asked(self) -> dict[str, Any]:
@@ -206,6 +207,7 @@ def _fill(work: Work, manifest: Manifest, run: str, table: Table | None) -> None
         status = "interrupted"
         raise
     finally:
+        manifest.clean()  # of workers that were lost
         manifest.write(status)
         if status != "done":
             _tell_rest(work, manifest)
@@ -303,10 +305,10 @@ def _stream(work: Work, found: Iterator[tuple[int, Report]]) -> None:
             waiting[k] = report
             while (report_of := waiting.pop(following, None)) is not None:
                 course.take(report_of)
+                content = report_of.content  # up to a row that ends all, as in one process
+                write((_bare(content, work.form) if is_begun else content).decode())
                 if not report_of.is_done and (work.stops or report_of.status == UsageError.status):
                     raise typer.Exit(report_of.status)
-                content = report_of.content
-                write((_bare(content, work.form) if is_begun else content).decode())
                 following, is_begun = following + 1, is_begun or bool(content)
     ended = course.close(work.line, work.asked()["options"]["question"])
     if ended and not (work.line.on_error == "ignore" and not course.wrong):

@@ -73,19 +73,28 @@ class Manifest:
                 is_options = key == "options"
                 told = _differing(found.get(key) or {}, self._asked[key]) if is_options else what
                 raise usage(f"`{self._folder}` has results of {told}", way)
-        before = [
-            (p.get("input"), p.get("bytes"), p.get("changed"), p.get("part"))
-            for p in found["parts"]
-        ]
-        now = [(p.name, p.size, p.changed, p.number) for p in self.parts]
-        if before != now:
-            others = [n for n, b in zip(now, before, strict=False) if n != b]
-            which = others[0][0] if others else (now + before)[min(len(now), len(before))][0]
-            message = f"`{which}` is not as it was when `{self._folder}` was begun"
-            raise usage(message, way)
+        if (fault := self._changed(found["parts"])) is not None:
+            raise usage(f"{fault} when `{self._folder}` was begun", way)
         for k, part in enumerate(found["parts"]):
             if part.get("status") == "done":
                 self.done[k] = part
+
+    def _changed(self, before: Sequence[Mapping[str, Any]]) -> str | None:
+        """The first file that is another one than before. The contents count where they have been
+        used: a part that could not be read may be mended.
+        """
+        changed = "`{}` is not as it was"
+        for part, was in zip(self.parts, before, strict=False):
+            is_done = was.get("status") == "done"
+            now = part.name, part.number, *((part.size, part.changed) if is_done else ())
+            keys = "input", "part", "bytes", "changed"
+            if now != tuple(was.get(key) for key in keys[: len(now)]):
+                return changed.format(part.name)
+            if is_done and part.first != was.get("first"):
+                return f"the rows of `{part.name}` do not have the numbers that they had"
+        longer = [part.name for part in self.parts], [str(part.get("input")) for part in before]
+        short = min(map(len, longer))
+        return next((changed.format(names[short]) for names in longer if len(names) > short), None)
 
     def _earlier(self) -> dict[str, Any] | None:
         """The manifest that is there."""
@@ -162,7 +171,7 @@ class Manifest:
                 "bytes": part.size,
                 "changed": part.changed,
                 "output": output,
-                **({"first": part.first} if part.rows is not None else {}),
+                **({} if part.first is None else {"first": part.first}),
                 **{key: value for key, value in noted.get(k, _WAITING).items() if key in _NOTED},
             }
             for k, (part, output) in enumerate(zip(self.parts, self.outputs, strict=True))

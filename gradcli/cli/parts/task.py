@@ -50,11 +50,12 @@ class Job(Record):
         first, columns, read_as: The first file, its columns, and its form.
         is_alone: True if there is no other file.
         choice: Judges which rows count; None if all do.
+        at: The folder in which names of files begin.
     """
 
     __slots__ = (
         *("question", "kept", "on_error", "jobs", "precision", "flat", "dialect"),
-        *("form", "folder", "run", "first", "columns", "read_as", "is_alone", "choice"),
+        *("form", "folder", "run", "first", "columns", "read_as", "is_alone", "choice", "at"),
     )
     question: Question
     kept: Kept | None
@@ -71,6 +72,7 @@ class Job(Record):
     read_as: str
     is_alone: bool
     choice: Choice | None
+    at: str
 
     def elsewhere(self) -> Job:
         """The same for another process, without the functions of this one."""
@@ -246,7 +248,10 @@ def _target(job: Job, output: str, content: io.BytesIO) -> Target:
     path = joined(job.folder, output.split("/"))
 
     def check() -> None:
-        if run_of(job.folder or "") != job.run:
+        run = run_of(job.folder or "")
+        if run is None:
+            raise unwritable(f"`{path}`", "no run holds its folder, as this process sees it")
+        if run != job.run:
             raise unwritable(f"`{path}`", "its folder belongs to a later run by now")
 
     check()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import pickle
-from contextlib import redirect_stderr
+from contextlib import chdir, nullcontext, redirect_stderr
 from functools import lru_cache
 from io import StringIO
 from threading import Lock
@@ -35,7 +36,9 @@ def work(data: bytes, part: Part, output: str, client: str) -> Report:
         return failed(usage(message, "install the same version there"))
     heard = Heard()
     with _ALONE, redirect_stderr(StringIO()) as said:
-        report = answer_part(_loaded(data), part, output, heard, set(), Bar(), forks=False)
+        job = _loaded(data)
+        with chdir(job.at) if os.path.isdir(job.at) else nullcontext():  # else URLs are all it sees
+            report = answer_part(job, part, output, heard, set(), Bar(), forks=False)
     report.printed = said.getvalue()
     if is_url(part.name) and any(found.code == "unreadable-file" for found in heard.told):
         raise InputError(*heard.told)

@@ -128,7 +128,10 @@ def write_rows(
             stuck=lambda error: leave(refused(row.number, row.line, kept, error)),
         )
         try:
-            found = _asked(question, options, given, row, kept, kind)
+            place = f"row {row.number}"
+            if not asked.rows.is_numbered:
+                place = asked.rows.place(row.number, row.line)
+            found = _asked(question, options, given, row, kept, kind, place)
             met.update(w.code for w in found.warnings)
             return found
         except (UsageError, OSError):
@@ -238,7 +241,8 @@ def _may_get_stuck(limits: Limits) -> bool:
 
 
 def _place(found: Answer | Together | Text, rows: Rows) -> str:
-    return f"row {found.number}, {rows.place(found.number, found.line)}"
+    place = rows.place(found.number, found.line)
+    return f"row {found.number}, {place}" if rows.is_numbered else place
 
 
 def _add_place(found: Answer, rows: Rows) -> None:
@@ -340,11 +344,16 @@ def _at_default(what: str, names: Sequence[str]) -> Diagnostic:
 
 
 def _asked(
-    question: Question, options: Options, wanted: Wanted, row: Row, kept: Kept, kind: str
+    question: Question,
+    options: Options,
+    wanted: Wanted,
+    row: Row,
+    kept: Kept,
+    kind: str,
+    place: str,
 ) -> Answer:
-    origin = f"in row {row.number}"
     values = wanted.of(row)
-    given = {name: Given(value, f"{name} {origin}") for name, value in values.items()}
+    given = {name: Given(value, f"{name} in {place}") for name, value in values.items()}
 
     def answer() -> tuple[Any, Said]:
         result = question.query({**question.inputs, **given}, options)

@@ -35,7 +35,7 @@ class Part(NamedTuple):
         size, changed: The size of the file in bytes, and what tells that it was changed.
         number: Which part of its file it is, from 0; None for a whole file.
         rows: How many records it has; None if nobody has counted them.
-        first: The number of its first record in the whole table; 0 if it is not known.
+        first: The number of its first record in the whole table; None if it is not known.
         begin, end: The range of bytes, or of row groups.
         head: The bytes of the header at the beginning of the file.
         over: How many lines between the header and its records belong to other parts.
@@ -46,7 +46,7 @@ class Part(NamedTuple):
     changed: str
     number: int | None = None
     rows: int | None = None
-    first: int = 0
+    first: int | None = 0
     begin: int = 0
     end: int = 0
     head: int = 0
@@ -82,7 +82,7 @@ def parts_of(
     first: int | None = 0
     for name in names:
         for part in _of_file(name, dialect, most, counted=counted):
-            yield part._replace(first=first or 0)
+            yield part._replace(first=first)
             first = None if first is None or part.rows is None else first + part.rows
 
 
@@ -227,7 +227,8 @@ def open_part(part: Part, dialect: Dialect) -> Rows:
         InputError: If it cannot be read.
     """
     rows = _opened(part, dialect)
-    rows.begin(part.first, part.over)
+    rows.begin(part.first or 0, part.over)
+    rows.is_numbered = part.first is not None
     return rows
 
 

@@ -53,9 +53,11 @@ class Rows:
         at_once: True if no record has to be waited for, as in a file.
         count: The number of the next record.
         is_alone: False if other files are read, too, so that messages name the file.
+        is_numbered: False if nobody has counted the records before these.
     """
 
     is_alone = True
+    is_numbered = True
     _array: ArrayLines | None = None
 
     def __init__(self, name: str, opened: Opened, dialect: Dialect = USUAL) -> None:

@@ -344,3 +344,38 @@ def test_folders_of_a_store(lake):
     assert (status, "cannot read `memory://lake/none.csv`: no such file" in err) == (4, True)
     status, _, err = cli("run", "m.grad", "--rows", "nothing://lake/none.csv")
     assert (status, "nothing" in err) == (4, True)
+
+
+def test_a_part_that_is_mended(cli, lake):
+    """The contents of a part count once they are used; numbers of rows must stay as they were."""
+    good = (lake / "lake" / "a2.csv").read_bytes()
+    (lake / "lake" / "a2.csv").write_bytes(b"\x89PNG\r\n\x1a\n")
+    line = ("run", "m.grad", "--rows", "lake/")
+    numbered = (*line, "-o", "skipped/", "--on-error", "skip")
+    assert cli(*line, "-o", "out/")[0] == cli(*numbered)[0] == 4
+    (lake / "lake" / "a2.csv").write_bytes(good)
+    status, _, err = cli(*line, "-o", "out/")
+    assert (status, "1 of 3 parts are done already" in err) == (0, True), err
+    status, _, err = cli(*numbered)
+    assert status == 2
+    assert "the rows of `lake/a10.csv` do not have the numbers that they had when" in err
+
+
+def test_rows_that_nobody_has_counted_are_told_by_their_lines(cli, lake):
+    (lake / "lake" / "a2.csv").write_text("id,x\n0,1\n1,oops\n")
+    err = cli("run", "m.grad", "--rows", "lake/", "-o", "out/")[2]
+    assert "= note: in line 3 of `lake/a2.csv`" in err
+
+
+def test_temporary_files_of_lost_workers_are_removed_at_the_end(cli, lake, monkeypatch):
+    from gradcli.cli.parts.manifest import Manifest
+
+    note = Manifest.note
+
+    def lost(self, k, report):
+        (lake / "out" / ".a1.csv.0123456789ab-1.tmp").write_text("half")
+        note(self, k, report)
+
+    monkeypatch.setattr(Manifest, "note", lost)
+    assert cli("run", "m.grad", "--rows", "lake/", "-o", "out/")[0] == 0
+    assert not [*(lake / "out").glob(".*")]

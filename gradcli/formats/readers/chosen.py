@@ -52,6 +52,7 @@ class ChosenRows(Rows):
         self._every, self.choice = rows, choice
         self.name, self.form, self.at_once = rows.name, rows.form, rows.at_once
         self.names, self.titles = rows.names, rows.titles
+        self.is_numbered = rows.is_numbered
 
     @property
     def every(self) -> Rows:

@@ -254,6 +254,22 @@ def test_an_interrupt_tells_the_best_point(name, of, asked, at, monkeypatch):
     assert abs(found.values["x"]) <= 3.0
 
 
+@pytest.mark.parametrize("number", [0, 3])
+def test_an_interrupt_between_two_starts_tells_the_best_of_those_tried(number):
+    def progress(done, every):
+        if done == number:
+            raise KeyboardInterrupt
+
+    asked = {"starts": 20, "options": Options(seed=1, progress=progress)}
+    if not number:
+        with pytest.raises(KeyboardInterrupt):
+            gradcli.load("(x - 1) ** 2").minimize({"x": 3.0}, **asked)
+        return
+    found = gradcli.load("(x - 1) ** 2").minimize({"x": 3.0}, **asked)
+    assert (found.converged, found.reason, found.starts) == (False, "interrupted", (3, 3))
+    assert found.values == {"x": 1.0}
+
+
 def test_the_largest_value():
     found = gradcli.load("3 - (x - 1) ** 2").minimize(x=4.0, maximize=True)
     assert (found.value, found.values["x"], found.kind) == (3.0, pytest.approx(1.0), "maximum")

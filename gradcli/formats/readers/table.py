@@ -20,6 +20,9 @@ LONGEST = 2**26  # characters of a line, and of a record
 _DEEPEST = 64  # nested lists in a cell
 _ELEMENT = re.compile(r"([^\W\d]\w*)((?:\.(?:0|[1-9]\d{0,8}))+)")  # `w.0`, `w.1.2`
 _COMMA = re.compile(r"[+-]?\d+,\d+")  # a decimal comma
+_MISSING = frozenset(
+    {"na", "n/a", "null", "none", "nil", "missing"}
+)  # no value, in tables of others
 _BYTES = re.compile("[\udc80-\udcff]")  # bytes that are not UTF-8, decoded by `surrogateescape`
 
 
@@ -427,6 +430,8 @@ def no_number(text: str, where: str, error: ValueError, source: Source, span: Sp
         way = "leave the record out, or write `nan`"
         return refused(f"the cell{where} is empty", source, span, help=way)
     help = "write decimals after a point" if _COMMA.fullmatch(word) else None
+    if word.lower() in _MISSING:
+        help = f"with `--rows`, `--na {word}` takes it for nan"
     return refused(f"{shown} is not a number", source, span, help=help)
 
 

@@ -91,8 +91,9 @@ def several(problem: Problem, asked: Asked, start: Data) -> Best:
     """
     points = [start, *_random(problem, asked, start)]
     ends: list[Found] = []
-    is_stopped = False
+    tried, is_stopped = 0, False
     for point in points:
+        tried += 1
         try:
             found = problem.search(point)
         except Interrupted as stopped:
@@ -109,7 +110,7 @@ def several(problem: Problem, asked: Asked, start: Data) -> Best:
         raise problem.not_finite(start)
     best = min(ends, key=lambda end: (end.cost, not end.converged))
     same = [e for e in ends if e.converged and e.cost - best.cost <= _SAME * abs(best.cost)]
-    return Best(best, problem, len(same), len(points), is_stopped)
+    return Best(best, problem, len(same), tried, is_stopped)
 
 
 def _random(problem: Problem, asked: Asked, start: Data) -> list[Data]:

@@ -70,19 +70,26 @@ def minimize(
     function, others = _Function(unknowns, asked), unknowns.others(asked.sensitivity)
     most = asked.most or MOST * (len(first) + 1)
     points = [first, *unknowns.starts(asked.starts, options.seed, lower, upper)[1:]]
-    ends = []
+    ends: list[Search] = []
+    is_stopped = False
     for number, point in enumerate(points):
-        options.progress(number, len(points))
-        ends.append(least(function, point, lower, upper, most, unknowns.layout.labels))
-        if ends[-1].reason == INTERRUPTED:
+        try:
+            options.progress(number, len(points))
+            ends.append(least(function, point, lower, upper, most, unknowns.layout.labels))
+        except KeyboardInterrupt:  # between two searches
+            if not ends:
+                raise
+            is_stopped = True
+        if is_stopped or ends[-1].reason == INTERRUPTED:
+            is_stopped = True
             break
-    is_stopped = ends[-1].reason == INTERRUPTED
     best = min(ends, key=lambda end: (bool(end.reason), end.local.value))
     best = best._replace(reason=INTERRUPTED) if is_stopped else best
     near = _SAME * max(abs(best.local.value), 1e-300)
     reached = sum(not e.reason and e.local.value - best.local.value <= near for e in ends)
     near_bounds = _at_bounds(best.point, lower, upper)
-    return _result(unknowns, asked, best, function, reached, others, near_bounds)
+    starts = (reached, len(ends))
+    return _result(unknowns, asked, best, function, starts, others, near_bounds)
 
 
 class _Function:
@@ -118,7 +125,7 @@ def _result(
     asked: Asked,
     best: Search,
     function: _Function,
-    reached: int,
+    starts: tuple[int, int],
     others: Sequence[str],
     near_bounds: Data,
 ) -> MinimizeResult:
@@ -160,7 +167,7 @@ def _result(
         converged=not best.reason,
         reason=reason,
         evaluations=best.evaluations,
-        starts=(reached, asked.starts) if asked.starts > 1 else None,
+        starts=starts if starts[1] > 1 else None,
         sensitivity=sensitivity,
         printed=unknowns.printed,
         warnings=tuple(said),

@@ -51,6 +51,14 @@ def test_rows(cli, options, stdin, status, out):
     assert found.startswith(out) if out.startswith("{") else found == out
 
 
+@pytest.mark.parametrize("word", ["NA", "n/a", "null"])
+def test_a_text_that_stands_for_no_number_names_the_option(cli, word):
+    status, _, err = cli(*SQUARE, stdin=f"x\n1\n{word}\n")
+    assert status == 4
+    assert f"with `--rows`, `--na {word}` takes it for nan" in err
+    assert "--na" not in cli(*SQUARE, stdin="x\n1\noops\n")[2]
+
+
 def test_kept_cells_are_numbers_where_json_has_them(cli):
     out = cli(*SQUARE, "--keep", "id", "-f", "ndjson", stdin="id,x\n7,2\n07,3\n,4\n")[1]
     assert [json.loads(line)["kept"] for line in out.splitlines()] == [

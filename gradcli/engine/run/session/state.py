@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
 from gradcli.engine.run.session.evaluator import Evaluator
-from gradcli.engine.run.session.taken_steps import TakenSteps
 from gradcli.engine.run.session.watched_names import WatchedNames
 from gradcli.engine.tape.graph import GONE, LIVE, SPENT, Node, Site
 from gradcli.engine.tape.tensor import Tensor
@@ -17,6 +16,9 @@ from gradcli.engine.values.data import np
 from gradcli.engine.values.limits import QUESTION, Counters
 from gradcli.errors import Diagnostic
 from gradcli.limits import DEFAULT
+
+if TYPE_CHECKING:
+    from gradcli.engine.run.session.taken_steps import TakenSteps
 
 
 class RandomNumbers:

@@ -27,6 +27,7 @@ _NOT_SOON = (
     *(ValueError, TypeError, KeyError, AttributeError, RecursionError, MemoryError, InputError),
 )
 _NOTHING: dict[str, Any] = {}
+_COLON = ord(":")
 _TOO_LONG = "the question has more than 1 GiB"
 _MOST = 64  # kinds of questions whose code is kept at hand
 
@@ -87,10 +88,26 @@ class Service:
         if line is None:
             return self.failed(None, InputError(Diagnostic("bad-input", _TOO_LONG)))
         try:
-            found = self._soon(line)
+            asked = self._read(line)
+            begun = _begun(asked.pop("id", _NONE))
+            inputs, along = asked.pop("inputs", _NOTHING), asked.pop("tangents", _NOTHING)
+            plan = self._last
+            numbers = None
+            if asked == plan.fields:  # as most questions are: no key is made
+                numbers = plan.found(inputs, along)
+            if numbers is None:
+                inputs, along = _unpacked(inputs), _unpacked(along)
+                plan = self._last = self.plans[_key(asked, inputs, along)]
+                numbers = plan.found(inputs, along)
+            if (
+                numbers is not None
+                and begun is not None
+                and line.count(_COLON) == plan.colons + begun.count(":")
+            ):
+                return begun + plan.pattern % (*self._texts(numbers),)
         except _NOT_SOON:
-            found = None  # `_at_length` says what is wrong
-        return self._at_length(line, stuck) if found is None else found
+            pass  # there is no code for questions of this kind, or it is wrong
+        return self._at_length(line, stuck)
 
     def failed(self, line: bytes | None, error: GradError) -> str:
         """The answer to the question in a line, if that is an error."""
@@ -98,26 +115,6 @@ class Service:
         with suppress(Exception):
             id = {} if line is None else _id(self._read(line), line)
         return json_object({**id, **failure(error)})
-
-    def _soon(self, line: bytes) -> str | None:
-        """The answer, if there is code for all questions of this kind; else None."""
-        asked = self._read(line)
-        begun = _begun(asked.pop("id", _NONE))
-        inputs, along = asked.pop("inputs", _NOTHING), asked.pop("tangents", _NOTHING)
-        if begun is None:
-            return None
-        plan = self._last
-        numbers = None
-        if asked == plan.fields:  # as most questions are: no key is made
-            numbers = plan.found(inputs, along)
-        if numbers is None:
-            inputs, along = _unpacked(inputs), _unpacked(along)
-            plan = self.plans[_key(asked, inputs, along)]
-            self._last = plan
-            numbers = plan.found(inputs, along)
-        if numbers is None or line.count(b":") != plan.colons + begun.count(":"):
-            return None
-        return begun + plan.pattern % (*self._texts(numbers),)
 
     def _at_length(self, line: bytes, stuck: Callable[[GradError], None] | None) -> str:
         """The answer, or the error for which there is none. Arguments as of `answer`."""

@@ -108,10 +108,10 @@ def writer() -> Callable[[Sequence[float]], Sequence[str]]:
     from orjson import dumps
 
     def texts(numbers: Sequence[float]) -> Sequence[str]:
-        text = dumps(numbers)
-        if b"e" in text or b"0.0000" in text:  # `repr` may write an exponent, or another one
+        text = dumps(numbers).decode()
+        if "e" in text or "0.0000" in text:  # `repr` may write an exponent, or another one
             return _texts(numbers)
-        return text[1:-1].decode().split(",")
+        return text[1:-1].split(",")
 
     return texts
 

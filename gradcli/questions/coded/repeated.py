@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from operator import itemgetter
 from typing import Any, TypeAlias
 
 from gradcli.engine.compile.control import MOST, Left
@@ -66,20 +67,27 @@ class Repeated:
             raise Left("it prints, or the form of its answer depends on the numbers")
         if lowered.effort.turns(asked.options.limits) != MOST:
             raise Left("its steps are counted")
-        floats = {n for n, type_, _ in lowered.inputs if dtype_and_shape(type_)[0] == "float64"}
+        floats = [n for n, type_, _ in lowered.inputs if dtype_and_shape(type_)[0] == "float64"]
         values = {n: x.value for n, x in asked.inputs.items() if n not in held}
         self._count = len(values)
-        self._moving: Sizes = {n: np.shape(x) for n, x in values.items() if n in floats}
+        self._moving: Sizes = _numbers_first(
+            {n: np.shape(values[n]) for n in floats if n in values}
+        )
         self._along: Sizes = {n: np.shape(value_of(x)) for n, x in asked.tangents.items()}
-        self._pairs = [*self._moving.items()]
-        self._fixed = {n: x for n, x in values.items() if n not in floats}
-        if any(isinstance(x, np.ndarray) for x in self._fixed.values()):
+        self._directions = len(self._along)
+        self._numbers = _getter([n for n, shape in self._moving.items() if not shape])
+        self._arrays = [(n, shape) for n, shape in self._moving.items() if shape]
+        self._fixed = [(n, x) for n, x in values.items() if n not in floats]
+        if any(isinstance(x, np.ndarray) for _, x in self._fixed):
             raise Left("an array of ints is given")
         given = _all(code, asked)
         one, other = (_all(code, self._marked(asked, mark)) for mark in MARKS)
         shapes = *self._moving.values(), *self._along.values()
-        point = _moving(one, other, sum(map(math.prod, shapes)))
+        count = sum(map(math.prod, shapes))
+        self._floats = [float] * count
+        point = _moving(one, other, count)
         self._bounds = [(name, ends) for name, ends in loaded.bounded.items() if name in values]
+        self._has_more = bool(self._arrays or self._along or self._fixed or self._bounds)
         answers = [_answer(code, mark) for mark in MARKS]
         self.output = answers[0].output
         self.warnings = (*loaded.slips, *answers[0].warnings)
@@ -101,29 +109,30 @@ class Repeated:
             inputs: Numbers, lists or arrays by the names of the inputs.
             along: Likewise the directions.
         """
-        if len(inputs) != self._count or len(along) != len(self._along):
+        if len(inputs) != self._count or len(along) != self._directions:
             return None
-        numbers: list[Any] = []
         try:
-            for name, shape in self._pairs:
-                if not shape:
-                    numbers.append(inputs[name])
-                elif not _gathered(inputs[name], shape, numbers):
-                    return None
-            for name, shape in self._along.items():
-                if not _gathered(along[name], shape, numbers):
-                    return None
+            numbers = [*self._numbers(inputs)]
+            if self._has_more and not self._is_as_before(inputs, along, numbers):
+                return None
         except KeyError:
             return None
-        if not _are_floats(numbers):
+        if [*map(type, numbers)] != self._floats and not _are_exact(numbers):
             return None
-        for name, value in self._fixed.items():
-            if type(inputs[name]) is not type(value) or inputs[name] != value:
-                return None
-        for name, ends in self._bounds:
-            if first_outside(inputs[name], ends, 0) is not None:
-                return None
-        return self._listed(numbers)
+        return self._listed(numbers) if math.isfinite(sum(numbers)) else None
+
+    def _is_as_before(
+        self, inputs: Mapping[str, Any], along: Mapping[str, Any], numbers: list[Any]
+    ) -> bool:
+        """Add the numbers of arrays and directions to those of the inputs that are numbers; false
+        if shapes, fixed values or the sides of bounds differ.
+        """
+        return (
+            all(_gathered(inputs[name], shape, numbers) for name, shape in self._arrays)
+            and all(_gathered(along[name], shape, numbers) for name, shape in self._along.items())
+            and all(type(inputs[name]) is type(x) and inputs[name] == x for name, x in self._fixed)
+            and all(first_outside(inputs[name], ends, 0) is None for name, ends in self._bounds)
+        )
 
     def _marked(self, asked: Request, mark: float) -> Request:
         """The request with the place of each number that moves, and the mark, as its value."""
@@ -140,6 +149,18 @@ class Repeated:
         inputs = {n: Given(x, n) for n, x in several(self._moving)}
         along = dict(several(self._along))
         return asked.changed(inputs={**asked.inputs, **inputs}, tangents=along)
+
+
+def _numbers_first(sizes: Sizes) -> Sizes:
+    """The sizes, those of numbers in front of those of arrays, as in the memory of the code."""
+    return dict(sorted(sizes.items(), key=lambda pair: pair[1] != ()))
+
+
+def _getter(names: Sequence[str]) -> Callable[[Mapping[str, Any]], Sequence[Any]]:
+    """A function from values by name to those of some names."""
+    if len(names) > 1:
+        return itemgetter(*names)
+    return lambda values: [values[name] for name in names]
 
 
 def _all(code: Compiled, asked: Request) -> list[Any]:
@@ -217,14 +238,10 @@ def _gathered(value: Any, shape: tuple[int, ...], numbers: list[Any]) -> bool:
     return all(_gathered(part, shape[1:], numbers) for part in value)
 
 
-def _are_floats(numbers: Sequence[Any]) -> bool:
-    """True for finite floats, and ints that a float holds. A bool is none: the interpreter tells if
-    it may stand there.
+def _are_exact(numbers: Sequence[Any]) -> bool:
+    """True for floats, and ints that a float holds. A bool is none: the interpreter tells if it may
+    stand there.
     """
-    types = {*map(type, numbers)}
-    if types == {float}:
-        return math.isfinite(sum(numbers))
-    if types not in ({int}, {int, float}):
-        return False
-    are_exact = all(type(x) is float or -_EXACT <= x <= _EXACT for x in numbers)
-    return are_exact and math.isfinite(sum(numbers))
+    return {*map(type, numbers)} <= {int, float} and all(
+        type(x) is float or -_EXACT <= x <= _EXACT for x in numbers
+    )

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ctypes
 import math
 import struct
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import pairwise
@@ -35,13 +35,14 @@ if TYPE_CHECKING:
         @property
         def is_long(self) -> bool: ...
         @property
-        def has_raised(self) -> bool: ...
+        def raised(self) -> Mapping[int, BaseException]: ...
         def run(self) -> Run: ...
         def check(self, run: Run) -> None: ...
         def with_addresses(self, inputs: Sequence[Any]) -> tuple[Sequence[Any], list[Data]]: ...
 
 
 _WORD = 8
+_TURNS = state.TURNS
 
 
 class Layout:
@@ -90,7 +91,7 @@ class Calls:
 
     def __init__(self, code: Code, inputs: Sequence[Any], point: Places, chosen: Places) -> None:
         self._code = code
-        self._call = code.machine.call
+        self._call, self._short, self._raised = code.machine.call, code.short, code.raised
         words, self._kept = code.with_addresses(inputs)
         given = Layout(code.given, arrays_of(code.given, point))
         gives = Layout(code.gives, [k for k, t in enumerate(code.gives.types) if is_array(t)])
@@ -106,11 +107,16 @@ class Calls:
         """The chosen results for a point, an array of floats; None if the code bails out or takes
         so long that it needs a thread.
         """
-        room = self._taken()
-        if room is None:
-            return None
+        try:
+            room = self._rooms.pop()
+        except IndexError:
+            if self._code.is_long:
+                return None
+            room = self._new()
         room.inputs[self._into] = x
-        if not self._done(room):
+        room.words[_TURNS] = self._short
+        if self._call(room.inputs_at, room.results_at, room.words_at) or self._raised:
+            self._leave(room)
             return None
         found = room.results[self._from]
         if self._is_slice:
@@ -125,38 +131,31 @@ class Calls:
         if self._packed is None or self._unpacked is None:
             made = self(np.array(numbers, np.float64))
             return None if made is None else made.tolist()
-        room = self._taken()
-        if room is None:
-            return None
+        try:
+            room = self._rooms.pop()
+        except IndexError:
+            if self._code.is_long:
+                return None
+            room = self._new()
         layout, start = self._packed
         layout.pack_into(room.given, start, *numbers)
-        if not self._done(room):
+        room.words[_TURNS] = self._short
+        if self._call(room.inputs_at, room.results_at, room.words_at) or self._raised:
+            self._leave(room)
             return None
         layout, start = self._unpacked
-        found = [*layout.unpack_from(room.gives, start)]
+        found = layout.unpack_from(room.gives, start)
         self._rooms.append(room)
         return found
 
-    def _taken(self) -> _Room | None:
-        """The memory of a call; None if the code takes so long that it needs a thread."""
-        code = self._code
-        if code.is_long:
-            return None
-        try:
-            return self._rooms.pop()
-        except IndexError:
-            return _Room(code.run(), self._inputs(), self._results())
+    def _new(self) -> _Room:
+        """The memory of a call."""
+        return _Room(self._code.run(), self._inputs(), self._results())
 
-    def _done(self, room: _Room) -> bool:
-        """Call the code; False if it bails out."""
-        code = self._code
-        room.words[state.TURNS] = code.short
-        failed = self._call(room.inputs_at, room.results_at, room.words_at)
-        if failed or code.has_raised:
-            with suppress(Exception):  # it comes up again where the answer is asked for otherwise
-                code.check(room.run)
-            return False
-        return True
+    def _leave(self, room: _Room) -> None:
+        """Forget a call that has bailed out."""
+        with suppress(Exception):  # it comes up again where the answer is asked for otherwise
+            self._code.check(room.run)
 
 
 def _floats(index: Any) -> tuple[struct.Struct, int] | None:

@@ -143,9 +143,9 @@ class Code:
         return self._last > self.short
 
     @property
-    def has_raised(self) -> bool:
-        """True if a Python function that the code called has raised, in any thread."""
-        return bool(self._primitives.raised)
+    def raised(self) -> Mapping[int, BaseException]:
+        """By thread: what a Python function that the code called has raised and nobody has seen."""
+        return self._primitives.raised
 
     def run(self, control: Control | None = None) -> Run:
         """The state of runs that print nothing."""

@@ -62,6 +62,7 @@ REFUSED = {
     "for i in range(90):\n    h = w.detach()\n    (w * h).sum().backward()\n"
     f"{DOWN}    w.grad = None\nh": "a view is read whose base has changed",
     "x.requires_grad_()\nx.sum().backward()": "of a value known only",
+    "y = (w * w).sum()\nprint(torch.autograd.grad(y * w.sum(), (y, w)))": "another and by what",
     "u = w.detach()\nw.data = w.data * 2\nu": "a view is read whose base has changed",
     "t = tensor(2.0, requires_grad=True)\nfor i in range(300):\n    (t * 2).backward()\n"
     "    g = t.grad\n    if i > 5:\n        t.grad = None": "holds something else in each turn",

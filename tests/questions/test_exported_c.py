@@ -131,6 +131,25 @@ def test_a_refusal_has_a_reason_and_a_way_out(name):
     assert said.help
 
 
+@pytest.mark.parametrize(
+    ("name", "of", "expected"),
+    [
+        ("accumulation", "y", [28.0]),
+        ("doubling", "y", [1024.0, -768.0, 512.0]),
+        ("hessian_vector", "product", [2290.0, 880.0]),
+        ("linear", "y", [5.0]),
+        ("mean_of_squares", "out", [27.0]),
+    ],
+)
+def test_a_program_with_passes_of_its_own_has_its_value_written(tmp_path, name, of, expected):
+    program = load(str(ROOT / f"samples/{name}.grad"))
+    unit = _unit(program, name, order=0, of=[of])
+    values = {p.of: program.run().values[p.of] for p in unit.parameters}
+    status, found = called(library(tmp_path, _files(unit)), unit, values)
+    assert (status, found["value"].tolist()) == (0, pytest.approx(expected))
+    assert found["value"].tolist() == np.ravel(program.run().values[of]).tolist()
+
+
 def test_every_sample_is_compiled_or_refused():
     samples = {path.stem for path in (ROOT / "samples").glob("*.grad")}
     assert samples == {*COMPILED, *LONG, *REFUSED}

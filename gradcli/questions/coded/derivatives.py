@@ -64,7 +64,7 @@ class LoweredDerivatives(Lowered):
         how = plan.tensors, plan.most_inlined
         made = specialize(program, request.shapes, watched, wanted, asked, *how)
         self.specialized = made
-        self.names = _differentiated(loaded, request, made, watched, asked)
+        self.names = self.differentiated(request, made, watched, asked)
         self.draws = made.draws
         self.tree = self.structure(made.outputs)
         self._results = made.program.block.results
@@ -105,6 +105,12 @@ class LoweredDerivatives(Lowered):
             return candidates(loaded.program), ()
         found = requested(loaded.program, request.wrt)
         return found, found
+
+    def differentiated(
+        self, request: Request, made: Specialized, watched: Sequence[str], asked: Sequence[str]
+    ) -> list[str]:
+        """The names to differentiate by, of the watched and those that the user has named."""
+        return _differentiated(self.loaded, request, made, watched, asked)
 
     def derived(self, program: Program, request: Request) -> Program:
         """The program with the derivatives as results, after the value and the points."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from math import prod
 from pathlib import PurePath
 from typing import Any
@@ -29,9 +29,21 @@ from gradcli.questions.asked.loaded import Loaded
 from gradcli.questions.asked.names import Watch, unknown_output
 from gradcli.questions.asked.request import Options, Request
 from gradcli.questions.coded.lowered import Plan
-from gradcli.questions.exported.lowerings import Plain, PlainDerivative, PlainHessian, PlainValue
+from gradcli.questions.exported.lowerings import (
+    Plain,
+    PlainDerivative,
+    PlainHessian,
+    PlainRun,
+    PlainValue,
+)
 
-_ORDERS: Sequence[type[Plain]] = (PlainValue, PlainDerivative, PlainHessian)
+_ORDERS: Sequence[Sequence[type[Plain]]] = (
+    (PlainValue, PlainRun),
+    (PlainDerivative,),
+    (PlainHessian,),
+)
+"""By the order of derivatives: the questions, of which the first that compiles is written."""
+
 _SUFFIXES = (".c", ".py", ".tex")
 
 
@@ -268,18 +280,32 @@ def _question(
     asked = request.changed(inputs=given, of=of[0] if len(of) == 1 else None)
     fixed: tuple[tuple[str, Any], ...] = ()
     try:
-        made = _ORDERS[order](loaded, asked, Plan(tensors, 0), of or [None])
+        made = _lowered(loaded, asked, tensors, of, order)
     except NotCompilable:
         ints = [i.name for i in loaded.program.inputs if _is_int(i, given)]
         if not ints:
             raise
         left = {n: x for n, x in given.items() if n not in ints or n in request.inputs}
         asked = asked.changed(inputs=left, known=[n for n in ints if n in left])
-        made = _ORDERS[order](loaded, asked, Plan(tensors, 0), of or [None])
+        made = _lowered(loaded, asked, tensors, of, order)
         fixed = tuple([(n, given[n].value) for n in ints])
     if made.draws:
         raise NotCompilable("it draws random numbers", loaded.program.main.span)
     return _asked(loaded, made, of, fixed)
+
+
+def _lowered(
+    loaded: Loaded, asked: Request, tensors: Tensors, of: Sequence[str], order: int
+) -> Plain:
+    """The typed program of the first question that has one."""
+    first, *others = _ORDERS[order]
+    try:
+        return first(loaded, asked, Plan(tensors, 0), of or [None])
+    except NotCompilable:
+        for other in others:
+            with suppress(NotCompilable):
+                return other(loaded, asked, Plan(tensors, 0), of or [None])
+        raise
 
 
 def _samples(loaded: Loaded, request: Request) -> dict[str, Given]:

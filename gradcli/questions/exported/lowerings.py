@@ -8,7 +8,7 @@ from math import prod
 from gradcli.engine.compile.differentiate.adjoint import adjoint
 from gradcli.engine.compile.differentiate.tangent import tangents
 from gradcli.engine.compile.export.flags import silent, unflagged
-from gradcli.engine.compile.specialize.program import Elements, Items, Leaf, Tree
+from gradcli.engine.compile.specialize.program import Elements, Items, Leaf, Specialized, Tree
 from gradcli.engine.compile.typed import NotCompilable, Program, Value, dtype_and_shape
 from gradcli.questions.asked.loaded import Loaded
 from gradcli.questions.asked.request import Request
@@ -47,7 +47,7 @@ class Plain(LoweredDerivatives):
             self.shapes_of_results.append(inner[0] if alike else (sum(map(prod, inner)),))
             for item in items:
                 leaves += _leaves(item)
-        is_single = len(leaves) == 1 and self.shapes_of_results == [()]
+        is_single = len(leaves) == 1 and (self.shapes_of_results == [()] or _shape(leaves[0]) != ())
         return leaves[0] if is_single else Items(tuple, tuple(leaves))
 
     def derived(self, program: Program, request: Request) -> Program:
@@ -70,6 +70,18 @@ class PlainValue(Plain):
 
     def plain(self, program: Program, request: Request) -> Program:
         return program
+
+
+class PlainRun(PlainValue):
+    """The value alone, of a program that may do what has no derivative."""
+
+    def names_of(self, loaded: Loaded, request: Request) -> tuple[Sequence[str], Sequence[str]]:
+        return (), ()
+
+    def differentiated(
+        self, request: Request, made: Specialized, watched: Sequence[str], asked: Sequence[str]
+    ) -> list[str]:
+        return []
 
 
 class PlainDerivative(Plain):

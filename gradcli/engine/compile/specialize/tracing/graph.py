@@ -262,6 +262,10 @@ class Graph:
         self._hold_valid(program, active, leading)
         if not at:
             raise trace.refused("a tensor is differentiated by what it is not made from")
+        for number, cells in points.items():
+            others = [there[other] for other in points if other != number]
+            if not cells[0].leaf and there[number] in flow.moving(others):
+                raise trace.refused("a tensor is differentiated by another and by what that is of")
         start, part = _part(body, active, {*points})
         kept = [v for i in part for v in defined(i)]
         block = Block(tuple(part), (*results, *kept))

@@ -51,6 +51,9 @@ class Plain(LoweredDerivatives):
         return leaves[0] if is_single else Items(tuple, tuple(leaves))
 
     def derived(self, program: Program, request: Request) -> Program:
+        given = {v.number for v in program.inputs}
+        if any(v.number not in given for v in self.points):
+            raise NotCompilable("it is differentiated by an array that it makes itself")
         if self.order and (self.order > 1 or self.shape) and (self.whole or self._is_whole):
             raise NotCompilable("a Jacobian or Hessian of whole arrays")
         return self.plain(silent(program), request)

@@ -16,7 +16,7 @@ from gradcli.engine.run.session.state import Session
 from gradcli.engine.tape.tensor import Tensor, leaf
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import dtype_of, np, shape_of
-from gradcli.engine.values.sizes import flag, number
+from gradcli.engine.values.sizes import flag, number, whole
 from gradcli.errors import RunError, run_error
 
 FAMILY = 342, "Checks of derivatives"
@@ -83,14 +83,10 @@ class _Check:
         moved = point.copy()
         moved[place] += step * self.eps
         args = [
-            x if not isinstance(x, Tensor) else Tensor(np.array(moved if k == i else x.data))
+            x if not isinstance(x, Tensor) else self._like(x, moved if k == i else x.data)
             for k, x in enumerate(self.given)
         ]
-        before, self.session.recording = self.session.recording, False
-        try:
-            out = called(self.function, args, self.by)
-        finally:
-            self.session.recording = before
+        out = called(self.function, args, self.by)
         found = [data_of(v) for v in values_in(out)]
         likes = [(shape_of(v), dtype_of(v)) for v in found]
         if self._likes is not None and self._likes != likes:
@@ -101,6 +97,10 @@ class _Check:
             )
         self._likes = likes
         return [np.array(v, dtype=float).ravel() for v in found]
+
+    def _like(self, x: Tensor, data: Any) -> Tensor:
+        """A tensor with this data, which requires grad if x does: functions may ask."""
+        return leaf(np.array(data)) if x.requires_grad else Tensor(np.array(data))
 
     def derivatives(self, mode: str) -> list[list[Any]]:
         """The Jacobian of each output by each input, from the derivative rules."""
@@ -216,11 +216,16 @@ def _gradgradcheck(
     session: Any, function: Any, inputs: Any, grad_outputs: Any, **options: Any
 ) -> bool:
     first = _Check(session, function, inputs, "gradgradcheck", options)
+    return _checked(_second(session, first, grad_outputs, options), options)
+
+
+def _second(session: Any, first: _Check, grad_outputs: Any, options: Any) -> _Check:
+    """The check of the gradients by the inputs and by the cotangents."""
     weights = _weights(session, first, grad_outputs)
-    second = _Check(session, _pulled(session, first), first.given, "gradgradcheck", options)
+    second = _Check(session, _pulled(session, first), first.given, first.by, options)
     second.given = (*second.given, *weights)
     second.numbers = [*second.numbers, *range(len(first.given), len(second.given))]
-    return _checked(second, options)
+    return second
 
 
 gradgradcheck: Op = host(
@@ -241,60 +246,116 @@ gradgradcheck: Op = host(
 )
 
 
-def _compared(session: Session, function: Any, given: Any, modes: Any) -> None:
-    """Compares the derivatives of a function by all of its floats in these modes. Dictionaries,
-    lists and tuples are rows of their values.
+def _compared(
+    session: Session,
+    function: Any,
+    given: Any,
+    modes: Any,
+    order: int,
+    options: Any,
+    numbers: Any = None,
+) -> None:
+    """Compares the derivatives of a function by its floats in these modes: those of all arguments,
+    or of the ones with these numbers. Of order 2, the derivatives of the gradients as well.
     """
-    if any(isinstance(x, _TREES) for x in given):
-        function, given = _of_rows(session, function, given)
+    moving = range(len(given)) if numbers is None else numbers
+    rows = [vector(session, given[i]) if _is_tree(given[i]) else given[i] for i in moving]
     inputs = tuple(
         leaf(np.array(data_of(x), dtype=float) if shape_of(x) else float(data_of(x)))
-        if isinstance(x, (float, Tensor)) and dtype_of(x).startswith("float")
+        if _is_float(x)
         else x
-        for x in given
+        for x in rows
     )
-    by_mode = {"check_backward_ad": "rev" in modes, "check_forward_ad": "fwd" in modes}
-    _checked(_Check(session, function, inputs, "check_grads", {**_OPTIONS, **by_mode}), _OPTIONS)
+    of_rows = _of_rows(session, function, given, moving)
+    name = getattr(function, "__name__", "the function")
+    for mode in modes:
+        if mode not in _KINDS:
+            raise run_error("bad-argument", "a mode is 'fwd' or 'rev'", raises=ValueError)
+        by_mode = {"check_backward_ad": mode == "rev", "check_forward_ad": mode == "fwd"}
+        first = _Check(session, of_rows, inputs, "check_grads", {**options, **by_mode})
+        _agreed(first, f"({_KINDS[mode]}) check of {name} failed")
+    if order > 1 and "rev" in modes:
+        first = _Check(session, of_rows, inputs, "check_grads", options)
+        second = _second(session, first, None, options)
+        _agreed(second, f"({_KINDS['rev']}) check of vjp_{name} failed")
+
+
+_KINDS = {"rev": "VJP", "fwd": "JVP"}
+"""What the modes compare, by their names in `check_grads`."""
+
+
+def _agreed(check: _Check, failure: str) -> None:
+    """Compare, with autograd's words and exception in front of what differs."""
+    try:
+        check.ask()
+    except RunError as error:
+        (found, *_) = error.diagnostics
+        if found.code == "wrong-derivative":
+            found.message = f"{failure}: {found.message}"
+            error.raises = AssertionError
+        raise
 
 
 _TREES = (dict, list, tuple)
 
 
-def _of_rows(session: Session, function: Any, given: Any) -> tuple[Function, Any]:
-    """The function of rows in the place of trees, whose results are those of their values, and the
-    rows.
+def _of_rows(session: Session, function: Any, given: Any, moving: Sequence[int]) -> Function:
+    """The function of some of its arguments, whose results are the values of what it returns.
+    Dictionaries, lists and tuples are given as rows of their values.
     """
 
     def of_rows(*rows: Any) -> Any:
-        args = [
-            from_vector(session, x, row) if isinstance(x, _TREES) else row
-            for x, row in zip(given, rows, strict=True)
-        ]
+        args = [*given]
+        for i, row in zip(moving, rows, strict=True):
+            args[i] = from_vector(session, args[i], row) if _is_tree(args[i]) else row
         out = called(function, args, "check_grads")
-        return tuple(leaves_of(out)) if isinstance(out, _TREES) else out
+        return tuple(leaves_of(out)) if _is_tree(out) else out
 
-    return of_rows, [vector(session, x) if isinstance(x, _TREES) else x for x in given]
+    return of_rows
+
+
+def _is_float(value: Any) -> bool:
+    """True of a float or a tensor of some floats."""
+    if not isinstance(value, (float, Tensor)) or not np.size(data_of(value)):
+        return False
+    return dtype_of(value).startswith("float")
+
+
+def _is_tree(value: Any) -> bool:
+    return isinstance(value, _TREES)
 
 
 def _modes(session: Evaluator, modes: Any) -> list[Any]:
-    """The modes, which are both where numbers of arguments stand in their place, as autograd takes
-    them: every float is an argument here.
-    """
-    if modes is None or type(modes) is int:
-        return ["fwd", "rev"]
-    given: list[Any] = session.items(modes)
-    return ["fwd", "rev"] if any(type(mode) is int for mode in given) else given
+    """The modes, which are both if none are given."""
+    given: list[Any] = ["fwd", "rev"] if modes is None else session.items(modes)
+    return given
+
+
+def _numbers(session: Evaluator, argnum: Any) -> list[int] | None:
+    """The numbers of the arguments; None of all of them."""
+    if argnum is None:
+        return None
+    given = [argnum] if type(argnum) is int else session.items(argnum)
+    return [whole(i, "argnum") for i in given]
+
+
+_CLOSE = {**_OPTIONS, "atol": 1e-6, "rtol": 2e-6}
+"""The tolerances of autograd's `check_grads`."""
+
+
+def _checker(session: Any, f: Any, argnum: Any, modes: Any, order: Any) -> Function:
+    wanted, numbers = _modes(session, modes), _numbers(session, argnum)
+    orders = whole(order, "order")
+    return lambda *args: _compared(session, f, args, wanted, orders, _CLOSE, numbers)
 
 
 check_grads: Op = host(
     "check_grads",
-    lambda session, f, modes, order: (
-        lambda *args: _compared(session, f, args, _modes(session, modes))
-    ),
+    _checker,
     args=("f",),
-    params={"modes": None, "order": 2},
-    doc="autograd's `check_grads(f, modes)(*args)`: fails if the derivatives of f differ from "
-    "central differences.",
+    params={"argnum": None, "modes": None, "order": 2},
+    doc="autograd's `check_grads(f, argnum, modes)(*args)`: fails if the derivatives of f differ "
+    "from central differences, those by all arguments or by the ones with these numbers.",
     source="autograd: test_util.check_grads",
     keeps=True,
 )
@@ -302,7 +363,7 @@ check_grads: Op = host(
 jax_check_grads: Op = host(
     "jax_check_grads",
     lambda session, f, args, order, modes, **options: _compared(
-        session, f, session.items(args), _modes(session, modes)
+        session, f, session.items(args), _modes(session, modes), 1, _OPTIONS
     ),
     args=("f", "args"),
     params={"order": 1, "modes": None, "atol": None, "rtol": None, "eps": None},

@@ -160,9 +160,16 @@ def shows(paths: Iterable[str]) -> bool:
 
 _STATS = ("beta", "binom", "cauchy", "expon", "gamma", "laplace", "lognorm", "t")
 _MORE_STATS = ("bernoulli", "multivariate_normal", "poisson", "uniform")
+_KINDS_OF_LAYERS = (
+    *("activation", "batchnorm", "container", "conv", "dropout", "linear", "loss", "module"),
+    *("normalization", "pooling", "rnn", "sparse", "transformer"),
+)
 _ALIKE = {
     **{f"tqdm.{part}": "tqdm" for part in ("auto", "autonotebook", "notebook", "std")},
     "torch.nn.modules": "torch.nn",
+    **{f"torch.nn.modules.{part}": "torch.nn" for part in _KINDS_OF_LAYERS},
+    **{f"torch.optim.{part}": "torch.optim" for part in ("adam", "adamw", "optimizer", "sgd")},
+    "autograd.misc": "autograd.misc.tracers",
     "torch.cuda.amp": "torch.amp",
     "torch.cpu.amp": "torch.amp",
     "autograd.numpy": "numpy",
@@ -405,10 +412,13 @@ _NAMES = {
     "autograd": """
         elementwise_grad grad=grad_by_argnum hessian=func_hessian hessian_vector_product
         hessian_tensor_product=hessian_vector_product
-        jacobian=jacrev make_jvp make_vjp value_and_grad
+        jacobian=jacrev make_jvp make_vjp value_and_grad=value_and_grad_by_argnum
+        dict isinstance list tuple
         """,
     "autograd.builtins": "dict isinstance list tuple type",
+    "autograd.core": "primitive",
     "autograd.extend": "defjvp defvjp primitive",
+    "autograd.tracer": "primitive",
     "autograd.misc": "flatten=ravel_pytree",
     "autograd.misc.flatten": "flatten=ravel_pytree",
     "autograd.misc.fixed_points": "fixed_point=autograd_fixed_point",

@@ -7,11 +7,13 @@ from typing import Any
 from gradcli.engine.builtins.names.numpy import of_tensors
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import Op, host
-from gradcli.engine.run.code.functions import called
+from gradcli.engine.run.code.functions import called, wrong_function
 from gradcli.engine.run.derivatives import transforms
 from gradcli.engine.run.derivatives.batched import vmap as batched
 from gradcli.engine.run.session.state import RandomNumbers
 from gradcli.engine.tape.tensor import truth
+from gradcli.engine.values.carrier import data_of
+from gradcli.engine.values.data import dtype_of
 from gradcli.engine.values.sizes import flag, whole
 from gradcli.errors import run_error
 
@@ -98,7 +100,18 @@ elementwise_grad: Op = host(
 
 
 def _grad_of(session: Any, fun: Any, argnum: Any) -> Any:
-    return transforms.grad(session, fun, argnum)
+    both = transforms.value_and_grad(session, fun, argnum, by="grad")
+
+    def gradient(*args: Any, **keywords: Any) -> Any:
+        value, found = both(*args, **keywords)
+        if dtype_of(data_of(value)) == "bool":
+            message = "the function must return one number, it returned a bool"
+            error = wrong_function(fun, "not-differentiable", message)
+            error.raises = TypeError
+            raise error
+        return found
+
+    return gradient
 
 
 grad_by_argnum: Op = host(
@@ -108,6 +121,18 @@ grad_by_argnum: Op = host(
     params={"argnum": 0},
     doc="autograd's `grad`: the function that gives the gradient by argument `argnum`.",
     source="autograd: grad",
+    keeps=True,
+)
+
+
+value_and_grad_by_argnum: Op = host(
+    "value_and_grad_by_argnum",
+    lambda session, fun, argnum: transforms.value_and_grad(session, fun, argnum, False),
+    args=("fun",),
+    params={"argnum": 0},
+    doc="autograd's `value_and_grad`: the function that gives value and gradient by argument "
+    "`argnum`.",
+    source="autograd: value_and_grad",
     keeps=True,
 )
 

@@ -575,16 +575,23 @@ _NEW: dict[str, Any] = {"dtype": None}
 def _array(session: Any, value: Any, dtype: Any, **options: Any) -> Any:
     if isinstance(value, Tensor) and value.requires_grad:  # as autograd's array does
         return session.do(ops.clone, [value], {})
-    if type(value) is list and session.recording and _has_graph(value):
-        return session.tensor(value)
+    if type(value) in _ROWS and session.recording and _has_graph(value):
+        return session.tensor(_as_lists(value))
     data = constant_data(value)
     return made(data, dtype_of(data) if dtype is None else dtype, None, False)
 
 
+_ROWS = (list, tuple)
+
+
 def _has_graph(items: Sequence[Any]) -> bool:
     return any(
-        _has_graph(v) if type(v) is list else isinstance(v, Tensor) and v.recorded for v in items
+        _has_graph(v) if type(v) in _ROWS else isinstance(v, Tensor) and v.recorded for v in items
     )
+
+
+def _as_lists(items: Sequence[Any]) -> list[Any]:
+    return [_as_lists(v) if type(v) in _ROWS else v for v in items]
 
 
 def _array_of(known: Statics, value: Any, dtype: Any, **options: Any) -> Any:

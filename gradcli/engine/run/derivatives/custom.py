@@ -24,7 +24,7 @@ from gradcli.engine.tape.graph import Site
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.carrier import like_of
 from gradcli.engine.values.data import NUMBERS
-from gradcli.errors import run_error
+from gradcli.errors import RunError, run_error
 
 
 class Custom:
@@ -54,11 +54,25 @@ class Custom:
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         if keywords:
             raise run_error("wrong-arity", f"`{self.__name__}` takes no arguments by name here")
-        if self.pull is None and self.push is None:
+        if self.pull is None and self.push is None and not self._lacks_rules(args):
             return called(self.function, args, self.by)
         moving = [a for i, a in enumerate(args) if i not in self.still]
         kept = {i: a for i, a in enumerate(args) if i in self.still}
         return _Call(self, moving, kept).done()
+
+    def _lacks_rules(self, args: Sequence[Any]) -> bool:
+        """True of a primitive whose derivative may be asked for: nothing looks into it."""
+        recorded = (v.recorded for v in values_in([*args]) if isinstance(v, Tensor))
+        return self.by == "primitive" and self.session.recording and any(recorded)
+
+    def no_rule(self, mode: str) -> RunError:
+        """What a pass meets that needs a rule of this mode."""
+        return run_error(
+            "not-differentiable",
+            f"`{self.__name__}` is a primitive without a rule for {mode} mode",
+            help="give it one: `defvjp(f, rule)` for reverse mode, `defjvp(f, rule)` for forward",
+            raises=NotImplementedError,
+        )
 
     def whole(self, moving: Sequence[Any], kept: Mapping[int, Any]) -> list[Any]:
         """All arguments, from the differentiated and the other ones."""
@@ -80,7 +94,7 @@ class _Call:
     def done(self) -> Any:
         session = self.custom.session
         methods: dict[str, Any] = {"forward": self._forward, "backward": self._backward}
-        if self.custom.push is not None:
+        if self.custom.push is not None or self.custom.by == "primitive":
             methods["jvp"] = self._jvp
         own = OwnFunction(self.custom.__name__, methods, session)
         values = [session.tensor(v) for v in self._values(self.moving)]
@@ -120,6 +134,8 @@ class _Call:
         custom, values = self.custom, context.fields["values"]
         args = self._args(values)
         g = self._formed(self.form, gs)
+        if custom.pull is None and custom.push is None:
+            raise custom.no_rule("reverse")
         if custom.pull is not None:
             given = custom.pull(args, self._again(context, args), g)
         else:
@@ -159,7 +175,8 @@ class _Call:
 
     def _jvp(self, context: Context, *dots: Any) -> Any:
         custom = self.custom
-        assert custom.push is not None
+        if custom.push is None:
+            raise custom.no_rule("forward")
         args = self._args(context.fields["values"])
         given = [0.0 if dot is None else dot for dot in dots]
         found = custom.push(args, self._again(context, args), self._formed([*self.moving], given))

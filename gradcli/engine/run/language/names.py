@@ -19,6 +19,8 @@ _MODULES = (
     *("scipy.integrate.", "scipy.optimize.", "torchdiffeq.", "jax.experimental.ode."),
     *("jax.scipy.optimize.", "autograd.", "scipy.stats.", "scipy.special."),
     *("numpy.finfo", "numpy.iinfo", "numpy.triu_indices", "numpy.tril_indices"),
+    *("numpy.angle", "numpy.conj", "numpy.imag", "numpy.is", "numpy.real"),
+    *("operator.", "os.", "pytest."),
 )
 """Modules that the library has parts of."""
 

@@ -172,16 +172,16 @@ defvjp(wrong, lambda ans, x: lambda g: g * 0.5001)
         ("grad(grad(lambda x: np.sum(np.array([(x, x ** 3), (x, x)]))))(2.0)", 12.0),
         ("value_and_grad(lambda a, b: a * b ** 2, argnum=[1, 0])(2.0, 3.0)", [18.0, [12.0, 9.0]]),
         (
-            "make_ggnvp(lambda x: 3.0 * x)(np.array([1.0, 2.0]))(np.array([1.0, 0.0])).tolist()",
-            [9.0, 0.0],
+            "str(make_ggnvp(lambda x: 3.0 * x)(np.array([1.0, 2.0]))(np.array([1.0, 0.0])).tolist())",
+            "[9.0, 0.0]",
         ),
         (
-            "tensor_jacobian_product(lambda a: a ** 2)(np.array([1.0, 2.0]), np.array([1.0, 1.0])).tolist()",
-            [2.0, 4.0],
+            "str(tensor_jacobian_product(lambda a: a * a)(np.array([1.0, 2.0]), np.ones(2)).tolist())",
+            "[2.0, 4.0]",
         ),
         (
-            "[np.angle(2.0), np.real(3.0), np.isrealobj(2.0), np.iscomplex(2.0)]",
-            [0.0, 3.0, True, False],
+            "str([bool(np.angle(2.0) == 0), np.real(3.0), np.isrealobj(2.0), np.iscomplex(2.0)])",
+            "[True, 3.0, True, False]",
         ),
         ("operator.itemgetter(0, 2)([5, 6, 7])", [5, 7]),
         ("os.environ.get('HOME', 'none')", "none"),

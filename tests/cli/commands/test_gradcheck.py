@@ -332,7 +332,7 @@ def test_what_failed_is_red_what_is_right_green_and_a_note_neither(cli):
         "    def backward(ctx, g): return g * 3\nparam x = 1.0\nF.apply(x) + relu(x - 1)"
     )
     _, out, _ = cli("gradcheck", "-e", rule, "-f", "human", "-v", "--color", "always")
-    for text, style in {"FAIL": "1;31", "ok": "1;32", "kink": "1;33"}.items():
+    for text, style in {"FAIL": "1;38;5;196", "ok": "1;38;5;29", "kink": "1;38;5;136"}.items():
         ends = [line.rpartition("\x1b[")[0] for line in out.splitlines() if f"m{text}\x1b" in line]
         assert ends
         assert all(f"\x1b[{style}m{text}" in end for end in ends), text

@@ -1,5 +1,8 @@
 """Checks of derivatives that a program makes: which element is told, and what is compared."""
 
+import operator
+from ast import literal_eval
+
 import pytest
 
 from gradcli.errors import GradError
@@ -183,6 +186,11 @@ defvjp(wrong, lambda ans, x: lambda g: g * 0.5001)
             "str([bool(np.angle(2.0) == 0), np.real(3.0), np.isrealobj(2.0), np.iscomplex(2.0)])",
             "[True, 3.0, True, False]",
         ),
+        (
+            "str(np.imag(np.array([-1.0, np.inf, np.nan])).tolist() + [np.imag(-2.0)])",
+            "[0.0, 0.0, 0.0, 0.0]",
+        ),
+        ("grad(lambda x: x ** 2 + np.imag(x))(3.0)", 6.0),
         ("operator.itemgetter(0, 2)([5, 6, 7])", [5, 7]),
         ("os.environ.get('HOME', 'none')", "none"),
         ("check_grads(lambda d, x: d.get('a', x) ** 2, argnum=(0, 1))({}, 2.0)", None),
@@ -204,3 +212,37 @@ def test_autograds_names(text, expected):
 def test_what_autograd_refuses_is_raised_as_there(kind, text):
     assert result(f"{AUTOGRAD}with raises({kind}):\n    {text}\n1") == 1
     assert refused(f"{AUTOGRAD}with raises({kind}):\n    pass\n1").code == "assertion-failed"
+
+
+OPERATORS = {
+    "abs neg pos invert not_ truth": ["(-3,)", "(0,)"],
+    "add sub mul truediv floordiv mod pow lshift rshift and_ or_ xor lt le eq ne ge gt is_ is_not": [
+        "(7, 2)",
+        "(2, 2)",
+    ],
+    "contains": ["([1, 2], 2)"],
+    "getitem": ["([1, 2], 0)"],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "args"),
+    [(name, args) for names, rows in OPERATORS.items() for name in names.split() for args in rows],
+)
+def test_operators_as_functions_are_pythons(name, args):
+    expected = getattr(operator, name)(*literal_eval(args))
+    text = f"import operator\nprint(repr(operator.{name}{args}))"
+    assert [*load(text).run().printed] == [repr(expected)]
+
+
+def test_functions_of_names_and_items():
+    text = """import operator
+class A:
+    pass
+a, b = [3, 1, 2], A()
+b.c = A()
+b.c.d = 5
+operator.setitem(a, 0, 9)
+print(a, operator.attrgetter('c.d')(b), operator.itemgetter(1)(a))
+"""
+    assert [*load(text).run().printed] == ["[9, 1, 2] 5 1"]

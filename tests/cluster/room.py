@@ -97,7 +97,7 @@ class Room:
         return {name: (stat.st_ino, stat.st_mtime_ns) for name, stat in stats.items()}
 
     def go_on(self, out: str, *, lake: str = "lake", all_noted: bool = True) -> None:
-        """Ask again: only what is missing is done.
+        """Ask again, and check that only the missing parts are answered.
 
         Args:
             out: The folder.

@@ -14,7 +14,7 @@ TOPICS = {
     "language": ("language", None),
     "inputs": ("commands", "The program and its inputs"),
     "rows": ("commands", "Rows"),
-    "scale": ("commands", "Parts and clusters"),
+    "scale": ("scale", None),
     "formats": ("commands", "Formats"),
     "options": ("commands", "Options"),
     "messages": ("commands", "Messages"),

@@ -60,8 +60,8 @@ class _Piece(NamedTuple):
     Fields:
         first: The number of the first of these lines, from 1.
         data: The text.
-        line, column: Where it begins in the stream: a line from 1, and the signs before it.
-    before: The last of these signs.
+        line, column: Where it begins in the stream: a line from 1, and the signs before it there.
+        before: The last bytes of these signs.
         is_begun: True if there are objects before it.
         kind: "objects", "rest" of an array that does not end, or "lines" that come as they are.
     """

@@ -433,6 +433,7 @@ _NAMES = {
         cdf=scipy_norm_cdf logcdf=scipy_norm_logcdf logpdf=scipy_norm_logpdf pdf=scipy_norm_pdf
         """,
     "autograd.scipy.special": "erf erfc expit gammaln logit logsumexp digamma",
+    "operator": "abs pow",
     "numpy.testing": """
         assert_allclose assert_almost_equal assert_array_almost_equal assert_array_equal
         assert_equal=assert_array_equal

@@ -131,7 +131,7 @@ class Calls:
         if self._packed is None or self._unpacked is None:
             made = self(np.array(numbers, np.float64))
             return None if made is None else made.tolist()
-        try:
+        try:  # as in `__call__`: a method for these lines would cost a tenth of the call
             room = self._rooms.pop()
         except IndexError:
             if self._code.is_long:

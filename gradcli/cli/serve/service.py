@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradcli.cli.serve.question import QUESTIONS, Asked, question
@@ -13,7 +12,7 @@ from gradcli.cli.serve.texts import answer, description, failure, pattern, write
 from gradcli.cli.terminal.failures import bug, lacks_memory, out_of_memory
 from gradcli.errors import Diagnostic, GradError, InputError, LimitError
 from gradcli.formats.files.packed import is_packed, unpacked
-from gradcli.formats.readers.json_values import json_value
+from gradcli.formats.readers.json_values import json_reader, json_value
 from gradcli.formats.texts.json_text import json_object
 from gradcli.formats.texts.literal import literal, quote
 from gradcli.source import Source
@@ -69,7 +68,7 @@ class Service:
         options: Options,
     ) -> None:
         self.programs, self._given, self._options = programs, given, options
-        self._read, self._texts = _reader(), writer()
+        self._read, self._texts = json_reader(), writer()
         self.plans: dict[Any, Plan] = {}
         self._last = Plan({}, lambda inputs, along: None, "", 0)
 
@@ -184,15 +183,6 @@ def _result(program: Program, asked: Asked, given: Mapping[str, Given], options:
     if asked.is_several:
         return program.several(given, question=asked.name, options=options, **arguments)
     return getattr(program, asked.name)(given, options=options, **arguments)
-
-
-def _reader() -> Callable[[bytes], Any]:
-    """The fastest reader of JSON that is installed."""
-    if find_spec("orjson") is None:
-        return json.loads
-    import orjson
-
-    return orjson.loads
 
 
 def _unpacked(values: dict[str, Any]) -> dict[str, Any]:

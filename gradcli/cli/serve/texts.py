@@ -108,7 +108,7 @@ def writer() -> Callable[[Sequence[float]], Sequence[str]]:
     from orjson import dumps
 
     def texts(numbers: Sequence[float]) -> Sequence[str]:
-        text = dumps(numbers).decode()
+        text: str = dumps(numbers).decode()
         if "e" in text or "0.0000" in text:  # `repr` may write an exponent, or another one
             return _texts(numbers)
         return text[1:-1].split(",")

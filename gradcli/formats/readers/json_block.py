@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Sequence
-from functools import cache, cached_property
-from importlib.util import find_spec
+from functools import cached_property
 from json import dumps, loads
 from json.encoder import encode_basestring
 from typing import Any
 
 from gradcli.formats.readers.block import Block, Row
 from gradcli.formats.readers.float_columns import certain
+from gradcli.formats.readers.json_values import json_reader
 from gradcli.formats.readers.table import Record
 from gradcli.formats.texts.dialect import NOTHING, Dialect, inside
 
@@ -70,7 +70,7 @@ class JsonBlock(Block):
     @cached_property
     def _objects(self) -> list[dict[str, Any] | None]:
         """The objects; None for a line that needs a reading of its own."""
-        read = _reader()
+        read = json_reader()
         try:
             found = [*map(read, self._lines)]
         except ValueError:
@@ -128,16 +128,6 @@ class JsonBlock(Block):
         text = self._lines[place].decode("utf-8", "surrogateescape")
         record = Record(self.name, self.line + place, text, [], None)
         return Row(self.number + place, record, None, self._dialect)
-
-
-@cache
-def _reader() -> Callable[[bytes], Any]:
-    """Reads JSON; the faster reader refuses what it reads in another way."""
-    if find_spec("orjson") is None:
-        return loads
-    import orjson
-
-    return orjson.loads
 
 
 def _tried(read: Callable[[bytes], Any], line: bytes) -> Any:

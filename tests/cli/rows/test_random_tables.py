@@ -8,7 +8,7 @@ from importlib.util import find_spec
 import pytest
 
 from gradcli.cli.rows import many_rows
-from gradcli.formats.readers import float_columns, json_block
+from gradcli.formats.readers import float_columns, json_values
 from gradcli.formats.texts import float_texts, text_columns
 
 COUNT = 24
@@ -139,7 +139,7 @@ def test_objects_are_answered_as_one_by_one(cli, monkeypatch, small, seed):
         assert expected[1].count("\n") >= COUNT or "--where" in asked, expected[2]
         assert cli(*asked, "-f", form, "--compile", "auto", stdin=text) == expected, form
         with monkeypatch.context() as bare:
-            bare.setattr(json_block, "find_spec", without_pyarrow)
-            json_block._reader.cache_clear()
+            bare.setattr("importlib.util.find_spec", without_pyarrow)
+            json_values.json_reader.cache_clear()
             assert cli(*asked, "-f", form, "--compile", "auto", stdin=text) == expected, form
-        json_block._reader.cache_clear()
+        json_values.json_reader.cache_clear()

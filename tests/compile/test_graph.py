@@ -92,6 +92,38 @@ def test_what_cannot_be_compiled_says_why(text):
     assert REFUSED[text] in answered(HEAD + text, "always")[0]
 
 
+DIFFERENTIATED = {
+    "a leaf that is an array": "y = (w * x * w).sum()",
+    "after a pass of its own": "y = (w * x * w).sum()\ny.backward()",
+    "a gradient is a constant": "(w * w * w).sum().backward()\ny = (w * w.grad).sum()",
+    "a gradient that is changed": "(w * w * w).sum().backward()\nwith no_grad():\n    w.grad.add_(w)\n"
+    "    w.grad *= w.grad\ny = (w * w.grad).sum()",
+    "gradients that add up": "(w * w).sum().backward()\nx.sum().item()\n(w * x).sum().backward()\n"
+    "g = w.grad * 1\nw.grad.zero_()\n(w * g).sum().backward()\ny = (w * w.grad * g).sum()",
+    "numbers": "a = tensor(1.5, requires_grad=True)\nb = sin(a) * a\nb.backward()\ny = a * b * a.grad",
+    "two leaves": "v = ones(3, requires_grad=True)\n(w * v).sum().backward()\ny = (w * v + v.grad).sum()",
+}
+
+
+@pytest.mark.parametrize("name", DIFFERENTIATED)
+def test_a_program_with_passes_of_its_own_is_differentiated(name):
+    program = load(HEAD + DIFFERENTIATED[name])
+    for question in ("grad", "jacobian", "hessian"):
+        code, run = (
+            getattr(program, question)({}, of="y", options=Options(compile=when))
+            for when in ("always", "never")
+        )
+        assert repr(code.answer) == repr(run.answer)
+        assert code.value == run.value
+
+
+def test_a_leaf_that_a_program_changes_is_not_differentiated_by_code():
+    text = HEAD + "(w * x).sum().backward()\n" + DOWN.replace("    ", "", 1).replace("        ", "    ")
+    text += "y = (w * w).sum()"
+    with pytest.raises(GradError, match="not compiled"):
+        load(text).grad({}, of="y", options=Options(compile="always"))
+
+
 @pytest.mark.parametrize(
     "given", ["gradient=tensor(2.0)", "tensor(2.0), inputs=[w]", "tensor(2.0), gradient=x", "foo=1"]
 )

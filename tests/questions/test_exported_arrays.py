@@ -6,8 +6,7 @@ import subprocess
 import numpy as np
 import pytest
 from support.checks.exported_c import CC, called, library
-from support.processes.house import ROOT
-from support.programs.exported import ARRAYS, LONG, answer, defaults
+from support.programs.exported import ARRAYS, answer, defaults
 
 from gradcli.engine.compile.export.languages import c, python
 from gradcli.errors import GradError
@@ -81,19 +80,6 @@ def test_what_has_no_loop_says_why(text, order):
     (said,) = refused.value.diagnostics
     assert said.code == "not-compilable"
     assert said.help
-
-
-@needs_cc
-@pytest.mark.long
-@pytest.mark.parametrize("name", LONG)
-def test_long_code_of_a_sample_has_the_numbers_of_gradcli(tmp_path, name):
-    program = load(str(ROOT / f"samples/{name}.grad"))
-    unit = _unit(program, name, c)
-    files = {f"{name}.c": c.source(unit, "0", "m.h"), "m.h": c.header(unit, "0", "m.h")}
-    values = defaults(program)
-    status, found = called(library(tmp_path, files), unit, values)
-    assert status == 0
-    _compare([*found.values()], program, values)
 
 
 @needs_cc

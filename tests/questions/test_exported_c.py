@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 from support.checks.exported_c import CC, called, library
-from support.processes.house import ROOT
-from support.programs.exported import COMPILED, LONG, PROGRAMS, REFUSED, SECOND, answer, defaults
+from support.programs.exported import PROGRAMS, SECOND, answer, defaults
 
 from gradcli.engine.compile.export.languages import c
 from gradcli.errors import GradError
@@ -29,7 +28,6 @@ def _files(unit):
 def every(tmp_path_factory):
     """Each program with its unit, and the library of them all."""
     programs = {name: load(text) for name, text in PROGRAMS.items()}
-    programs |= {name: load(str(ROOT / f"samples/{name}.grad")) for name in COMPILED}
     units = {name: _unit(p, name) for name, p in programs.items()}
     units |= {f"{name}_2": _unit(programs[name], f"{name}_2", order=2) for name in SECOND}
     units["several"] = _unit(load("input x = 1.0\ninput y = 2.0\na = x * y\nb = sin(x)"), "several",
@@ -38,7 +36,7 @@ def every(tmp_path_factory):
     return programs, units, library(tmp_path_factory.mktemp("c"), files)
 
 
-@pytest.mark.parametrize("name", [*PROGRAMS, *COMPILED])
+@pytest.mark.parametrize("name", PROGRAMS)
 def test_the_digits_are_those_of_gradcli(every, name):
     programs, units, made = every
     values = defaults(programs[name])
@@ -66,7 +64,7 @@ def test_several_results_have_a_jacobian_by_rows(every):
     assert found["jacobian"].tolist() == [0.0, np.cos(1.0), 1.0, 2.0]
 
 
-@pytest.mark.parametrize("name", ["turns", "nested", "pendulum"])
+@pytest.mark.parametrize("name", ["turns", "nested"])
 def test_too_little_work_memory_is_status_1_and_nothing_is_written(every, name):
     programs, units, made = every
     values = defaults(programs[name])
@@ -119,40 +117,6 @@ def test_an_output_that_is_not_wanted_may_be_null(every):
     made.branch.argtypes = [ctypes.c_double, ctypes.c_void_p, ctypes.c_void_p]
     assert made.branch(3.0, ctypes.byref(value), None) == 0
     assert value.value == 81.0
-
-
-@pytest.mark.parametrize("name", REFUSED)
-def test_a_refusal_has_a_reason_and_a_way_out(name):
-    with pytest.raises(GradError) as refused:
-        _unit(load(str(ROOT / f"samples/{name}.grad")), name)
-    (said,) = refused.value.diagnostics
-    assert said.code == "not-compilable"
-    assert REFUSED[name] in said.message
-    assert said.help
-
-
-@pytest.mark.parametrize(
-    ("name", "of", "expected"),
-    [
-        ("accumulation", "y", [28.0]),
-        ("doubling", "y", [1024.0, -768.0, 512.0]),
-        ("hessian_vector", "product", [2290.0, 880.0]),
-        ("linear", "y", [5.0]),
-        ("mean_of_squares", "out", [27.0]),
-    ],
-)
-def test_a_program_with_passes_of_its_own_has_its_value_written(tmp_path, name, of, expected):
-    program = load(str(ROOT / f"samples/{name}.grad"))
-    unit = _unit(program, name, order=0, of=[of])
-    values = {p.of: program.run().values[p.of] for p in unit.parameters}
-    status, found = called(library(tmp_path, _files(unit)), unit, values)
-    assert (status, found["value"].tolist()) == (0, pytest.approx(expected))
-    assert found["value"].tolist() == np.ravel(program.run().values[of]).tolist()
-
-
-def test_every_sample_is_compiled_or_refused():
-    samples = {path.stem for path in (ROOT / "samples").glob("*.grad")}
-    assert samples == {*COMPILED, *LONG, *REFUSED}
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,9 @@ import math
 
 import numpy as np
 import pytest
+from support.checks.exported_python import function_of, hold_names
 from support.processes.house import ROOT
-from support.programs.exported import COMPILED, PROGRAMS, SECOND, answer, defaults
+from support.programs.exported import PROGRAMS, SECOND, answer, defaults
 
 from gradcli.program import load
 
@@ -15,16 +16,14 @@ def _function(text, name, order=1, **asked):
     """The exported function, the text of its file and the program."""
     program = load(text)
     (source,) = program.export(f"{name}.py", order=order, **asked).values()
-    made = {}
-    exec(compile(source, f"{name}.py", "exec"), made)
-    return made[name], source, program
+    return function_of(source, name), source, program
 
 
 def _text(name):
     return PROGRAMS.get(name) or str(ROOT / f"samples/{name}.grad")
 
 
-@pytest.mark.parametrize("name", [*PROGRAMS, *COMPILED])
+@pytest.mark.parametrize("name", PROGRAMS)
 def test_the_digits_are_those_of_gradcli(name):
     function, source, program = _function(_text(name), name)
     values = defaults(program)
@@ -51,19 +50,10 @@ def test_second_derivatives_are_those_of_forward_mode(name):
     assert hessian == pytest.approx(np.ravel(rows), rel=1e-14)
 
 
-@pytest.mark.parametrize("name", [*PROGRAMS, *COMPILED])
+@pytest.mark.parametrize("name", PROGRAMS)
 def test_it_imports_numpy_and_math_alone_and_has_no_variable_that_nobody_reads(name):
     _, source, _ = _function(_text(name), name)
-    imports = [
-        n for n in ast.walk(ast.parse(source)) if isinstance(n, (ast.Import, ast.ImportFrom))
-    ]
-    names = {a.name for n in imports for a in n.names}
-    assert names <= {"annotations", "math", "numpy"}
-    for function in ast.walk(ast.parse(source)):
-        if isinstance(function, ast.FunctionDef):
-            every = [n for n in ast.walk(function) if isinstance(n, ast.Name)]
-            read = {n.id for n in every if isinstance(n.ctx, ast.Load)}
-            assert {n.id for n in every if isinstance(n.ctx, ast.Store)} <= read | {"_"}
+    hold_names(source)
 
 
 @pytest.mark.parametrize(

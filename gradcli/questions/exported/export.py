@@ -18,7 +18,13 @@ from gradcli.engine.compile.export.unit import Question, Results, Unit, unit
 from gradcli.engine.compile.specialize.program import Tensors
 from gradcli.engine.compile.specialize.tracing.arrays import Arrays
 from gradcli.engine.compile.specialize.tracing.scalarized import Vectors
-from gradcli.engine.compile.typed import NUMBERS_IN, NotCompilable, Program, dtype_and_shape
+from gradcli.engine.compile.typed import (
+    NUMBERS_IN,
+    NotCompilable,
+    Program,
+    TooLarge,
+    dtype_and_shape,
+)
 from gradcli.engine.compile.walk import values
 from gradcli.engine.run.execution.inputs import Given, check_complete, check_names
 from gradcli.engine.tape.tensor import Tensor
@@ -220,15 +226,25 @@ def _unit(
         except NotCompilable as error:
             return None, error, False
 
-    arrays, _, are_large = attempt(Arrays)
+    arrays, first, are_large = attempt(Arrays)
     if arrays is not None and are_large:
         return arrays
     numbers, why, _ = attempt(Vectors)
     found = numbers or arrays
     if found is None:
         assert why is not None
+        if first is not None and isinstance(why, TooLarge):
+            why = first
+        if order:
+            with suppress(NotCompilable):
+                _unit(loaded, request, of, 0, name, reserved)
+                why = HasNoDerivative(why.reason, why.span)
         raise why
     return found
+
+
+class HasNoDerivative(NotCompilable):
+    """A program has source code, but its derivative has none."""
 
 
 _FEW = 10  # elements of a tensor that are written one by one
@@ -255,6 +271,8 @@ def _refusing(loaded: Loaded, request: Request) -> Iterator[None]:
 
 
 def _way_out(error: NotCompilable) -> str:
+    if isinstance(error, HasNoDerivative):
+        return "`--order 0` writes its value alone"
     for words, help in _WAYS:
         if words in error.reason:
             return help

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from math import prod
 
 from gradcli.engine.compile.differentiate.adjoint import adjoint
 from gradcli.engine.compile.differentiate.tangent import tangents
 from gradcli.engine.compile.export.flags import silent, unflagged
 from gradcli.engine.compile.specialize.program import Elements, Items, Leaf, Specialized, Tree
-from gradcli.engine.compile.typed import NotCompilable, Program, Value, dtype_and_shape
+from gradcli.engine.compile.typed import (
+    Block,
+    Do,
+    Instruction,
+    NotCompilable,
+    Operand,
+    Program,
+    Value,
+    dtype_and_shape,
+    is_array,
+)
+from gradcli.engine.ops.catalog import ops
 from gradcli.questions.asked.loaded import Loaded
 from gradcli.questions.asked.request import Request
 from gradcli.questions.coded.derivatives import LoweredDerivatives
@@ -51,12 +62,29 @@ class Plain(LoweredDerivatives):
         return leaves[0] if is_single else Items(tuple, tuple(leaves))
 
     def derived(self, program: Program, request: Request) -> Program:
+        program = self._with_leaves(program)
         given = {v.number for v in program.inputs}
         if any(v.number not in given for v in self.points):
             raise NotCompilable("it is differentiated by an array that it makes itself")
         if self.order and (self.order > 1 or self.shape) and (self.whole or self._is_whole):
             raise NotCompilable("a Jacobian or Hessian of whole arrays")
         return self.plain(silent(program), request)
+
+    def _with_leaves(self, program: Program) -> Program:
+        """A program whose arrays that are leaves, if it is differentiated by them, are inputs."""
+        body, inputs, constants = list[Instruction](), [*program.inputs], [*self.constants]
+        points, known = {v.number for v in self.points if is_array(v.type)}, set()
+        for i in program.block.body:
+            if isinstance(i, Do) and i.op == ops.held.name:
+                known.add(i.target.number)
+            x = i.args[0] if isinstance(i, Do) and i.op == ops.copied.name else None
+            if isinstance(i, Do) and i.target.number in points and _is_one_of(x, known):
+                inputs.append(i.target)
+                constants.append(0.0)
+            else:
+                body.append(i)
+        self.constants = constants
+        return Program(tuple(inputs), Block(tuple(body), program.block.results), program.texts)
 
     def plain(self, program: Program, request: Request) -> Program:
         """The derivatives of a program that prints nothing."""
@@ -112,6 +140,10 @@ class PlainHessian(Plain):
         slopes = unflagged(adjoint(program, self.points, (self.every,), self.points))
         self._seeds = [*self.weights(request), *[1.0] * len(self.points)]
         return unflagged(tangents(self.first(slopes), _each(self.points))).program
+
+
+def _is_one_of(x: Operand | None, numbers: Collection[int]) -> bool:
+    return isinstance(x, Value) and x.number in numbers
 
 
 def _shape(tree: Tree) -> tuple[int, ...]:

@@ -1,4 +1,4 @@
-"""Programs that `export` writes as source code, and samples that it refuses."""
+"""Programs that `export` writes as source code."""
 
 import numpy as np
 
@@ -49,23 +49,6 @@ PROGRAMS = {
 }
 """Programs by name, which their defaults run through."""
 
-COMPILED = [
-    *("black_scholes", "cooling", "decay", "exponential_fit", "gauge_block", "kepler", "logistic"),
-    *(
-        "newton",
-        "no_grad",
-        "orbit",
-        "pendulum",
-        "polynomial",
-        "rat43",
-        "rosenbrock",
-        "two_bodies",
-        "two_paths",
-    ),
-    "newtons_method",
-]
-LONG = ["epidemic"]
-"""Samples of which the source code is long, tested once."""
 _T = ", ".join(str(k / 4 + 0.1) for k in range(12))
 _ROWS = [[((i * 7 + j * 3) % 11) / 7 - 0.6 for j in range(4)] for i in range(12)]
 _X = f"input x: float[n] = [{_T}]\n"
@@ -98,40 +81,20 @@ ARRAYS = {
 
 SECOND = ("turns", "nested", "breaks", "ops", "choice", "function")
 
-REFUSED = {
-    "accumulation": "requires grad",
-    "control_flow": "random numbers",
-    "descent": "requires grad",
-    "doubling": "known only at run time",
-    "first_network": "torch.nn.Linear",
-    "graph_walk": "grad_fn",
-    "hessian_vector": "matrix",
-    "higher_order": "recorded",
-    "linear": "recorded",
-    "mean_of_squares": "requires grad",
-    "micrograd": "class",
-    "ones_like": "requires grad",
-    "own_relu": "320 elements",
-    "own_scale": "Scale",
-    "two_layer": "no result",
-}
-"""Words of the reason why a sample is refused."""
-
 
 def defaults(program):
     """The values that inputs begin with, which the program may change later."""
     lines = program.source.text.splitlines()
     declared = [line for line in lines if line.startswith(("input ", "param "))]
     found = load("\n".join(declared)).run().values
-    given = {name: found[name] for name in program.inputs if name in found}
-    return given or {name: program.run().values[name] for name in program.grad().grad}
+    return {name: found[name] for name in program.inputs if name in found}
 
 
-def answer(program, values, is_matrix):
+def answer(program, values, is_matrix, of=None):
     """The numbers of the value and the first derivatives."""
     if not is_matrix:
-        found = program.grad(values)
+        found = program.grad(values, of=of)
         return [found.value], [x for g in found.grad.values() for x in np.ravel(g).tolist()]
-    found = program.jacobian(values)
+    found = program.jacobian(values, of=of)
     rows = [np.reshape(x, (np.size(found.value), -1)) for x in found.jacobian.values()]
     return np.ravel(found.value).tolist(), np.ravel(np.concatenate(rows, axis=1)).tolist()

@@ -175,7 +175,7 @@ class Binding:
 
     def _of_default(self, i: ir.Input, default: Any) -> Any:
         if not is_known(default):
-            if i.type is None and i.kind != "param" and isinstance(default, (Cell, Symbol)):
+            if i.type is None and i.kind != "param" and isinstance(default, (Cell, Vector, Symbol)):
                 return default
             raise self._trace.refused(f"the default of `{i.name}` depends on other inputs")
         bound = self._inputs.bind(i, default)
@@ -196,7 +196,7 @@ class Binding:
 
     def watched(self, name: str, held: Any) -> Any:
         """Return the value of a name that is no input."""
-        is_leaf = isinstance(held, Cell) and name in self._watched and held.is_leaf
+        is_leaf = isinstance(held, (Cell, Vector)) and name in self._watched and held.is_leaf
         if is_leaf:
             self.leaves.add(name)
         return self.point(name, held) if is_leaf or name in self._asked else held
@@ -222,7 +222,8 @@ class Binding:
             and operand(number) is self.entries[-1].value
             and self.entries[-1].name == name
         )
-        at = number if is_input else self._trace.point(number)
+        is_point = cell is not None and cell.leaf is True and self._trace.graph is not None
+        at = number if is_input or is_point else self._trace.point(number)
         if is_array(at.type):
             self.arrays[name] = Array(at.shape, (at.value,))
         else:

@@ -19,6 +19,7 @@ from gradcli.engine.compile.specialize.tracing.dynamic_text import Texts
 from gradcli.engine.compile.specialize.tracing.liveness import Liveness
 from gradcli.engine.compile.specialize.tracing.trace import Trace
 from gradcli.engine.compile.specialize.tracing.values import (
+    LEAF,
     MOST_ITEMS,
     Cell,
     Closure,
@@ -275,11 +276,14 @@ class Calls:
         if type(value.data) not in NUMBERS:
             if node is None:
                 return value
-            if trace.graph is None:
+            if trace.graph is None and not trace.differentiates:
                 raise GoesBack("a tensor with dimensions requires grad", trace.span)
             found = trace.tensors.of_known(value, visible=True)
-            found.frozen = False  # it has just been made
-            return trace.graph.leaf(found)
+            if isinstance(found, Vector):
+                found.node = LEAF
+                return found
+            found.frozen, found.leaf = False, True  # it has just been made
+            return found if trace.graph is None else trace.graph.leaf(found)
         made = trace.cell(value.data, visible=node is not None)
         made.leaf = type(node) is AccumulateGrad
         return trace.graph.leaf(made) if made.leaf and trace.graph is not None else made

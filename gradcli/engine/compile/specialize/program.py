@@ -192,12 +192,12 @@ def specialize(
     trace.differentiates = bool(watched)
     try:
         return _specialized(program, trace, given, watched, wanted, asked, most_inlined)
-    except GoesBack as found:
-        if watched:
-            raise NotCompilable(found.reason, found.span) from None
+    except GoesBack:
+        pass
     from gradcli.engine.compile.specialize.tracing.graph import Graph
 
     trace = Trace(program.main.span, tensors)
+    trace.differentiates = bool(watched)
     trace.graph = Graph(trace)
     return _specialized(program, trace, given, watched, wanted, asked, most_inlined)
 

@@ -97,6 +97,8 @@ class Graph:
         """Record a change of a tensor in place."""
         if isinstance(before, Symbol) and (x.leaf or is_saved):
             self._note(self._changed, [before.value.number])
+        if x.leaf and self._trace.differentiates:
+            raise self._trace.refused("a leaf is changed that is differentiated by")
         if x.leaf:
             x.number = self._point(x.number)
 

@@ -458,10 +458,14 @@ class Trace(Builder):
             reason = "that others may hold"
         elif self.recording and (x.leaf or x.saved):
             reason = "that is a leaf" if x.leaf else "that a derivative reads"
-        elif not self.recording and (self.differentiates or x.visible is None):
+        elif not self.recording and (self._is_followed(x) or x.visible is None):
             reason = "under `no_grad`"
         if reason:
             raise self.refused(f"a tensor is changed in place {reason}")
+
+    def _is_followed(self, x: Cell) -> bool:
+        """True if a derivative of the program may see what a tensor was before a change."""
+        return self.differentiates and (self.graph is None or x.visible is not False)
 
     def truth(self, value: Any) -> Any:
         """Return the truth of a condition: a bool or a symbol of one."""

@@ -171,6 +171,11 @@ class Vector(Carrier):
         return len(self.shape)
 
     @property
+    def is_leaf(self) -> bool:
+        """True if it is a leaf that requires grad."""
+        return self.visible is True and type(self.node) is int and self.node == LEAF
+
+    @property
     def type(self) -> str:
         """The type of its elements."""
         return number_type(self.numbers[0])

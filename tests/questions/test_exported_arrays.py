@@ -17,8 +17,8 @@ from gradcli.questions.exported.export import written
 needs_cc = pytest.mark.skipif(CC is None, reason="there is no C compiler")
 
 
-def _unit(program, name, language, order=1):
-    asked = request({}, {})
+def _unit(program, name, language, order=1, wrt=None):
+    asked = request({}, {}, wrt=wrt)
     return written(program.loaded, asked, (), order, f"{name}_", language.RESERVED)
 
 
@@ -80,6 +80,11 @@ def test_what_has_no_loop_says_why(text, order):
     (said,) = refused.value.diagnostics
     assert said.code == "not-compilable"
     assert said.help
+
+
+def test_an_array_that_the_program_computes_is_no_parameter():
+    with pytest.raises(GradError, match="by an array that it makes itself"):
+        _unit(load("input x: float[80]\ny = x * 2\nsum(y * y)"), "f", c, wrt="y")
 
 
 @needs_cc

@@ -118,7 +118,11 @@ def test_a_program_with_passes_of_its_own_is_differentiated(name):
 
 
 def test_a_leaf_that_a_program_changes_is_not_differentiated_by_code():
-    text = HEAD + "(w * x).sum().backward()\n" + DOWN.replace("    ", "", 1).replace("        ", "    ")
+    text = (
+        HEAD
+        + "(w * x).sum().backward()\n"
+        + DOWN.replace("    ", "", 1).replace("        ", "    ")
+    )
     text += "y = (w * w).sum()"
     with pytest.raises(GradError, match="not compiled"):
         load(text).grad({}, of="y", options=Options(compile="always"))

@@ -235,16 +235,6 @@ PROGRAMS = {
         "    def backward(ctx, g): return g\n"
         "G.apply(x)",
     ),
-    "what was recorded is gone back through": (
-        "grad",
-        "t = tensor(x, requires_grad=True)\n"
-        "if b > 0:\n"
-        "    s = t * 2\n"
-        "else:\n"
-        "    s = tensor(b)\n"
-        "s.backward()\n"
-        "t.grad",
-    ),
     "a result does not depend on the differentiated inputs": (
         "run",
         "t = tensor(x, requires_grad=True)\n"

@@ -6,13 +6,15 @@ import ctypes
 import math
 import random
 
+import numpy as np
 import pytest
 
 pytest.importorskip("llvmlite", reason="machine code needs the extra `fast`")
 
 from support.checks.validate_typed import faults
 
-from gradcli.engine.compile.llvm.emit import libm, primitives
+from gradcli.engine.compile.llvm.arrays import maps
+from gradcli.engine.compile.llvm.emit import inner_loops, libm, primitives
 from gradcli.engine.compile.llvm.lower import Module
 from gradcli.engine.compile.passes.together import moved_together, shared
 from gradcli.engine.compile.text import text
@@ -147,6 +149,56 @@ def test_without_such_a_function_each_is_called(monkeypatch, programs):
     said = Module(programs[-1]).text
     assert "alloca double" not in said
     assert found.to_json() == load(CASES["a loop"][0]).grad(options=NEVER).to_json()
+
+
+ARRAYS = {
+    "a sine": "y = sin(x) * x",
+    "a sine in a loop": "y = x\nfor i in range(210): y = sin(y) * x + cos(b)",
+    "a cosine in a loop": "y = x\nfor i in range(210): y = cos(y) * x - b",
+    "both": "y = x\nfor i in range(210): y = cos(y + x) * sin(y + x)",
+    "exponentials": "y = x\nfor i in range(210): y = exp(-y) * x",
+    "logarithms": "y = x\nfor i in range(210): y = log(y + 9.0) * x + log2(x + 9)",
+}
+HEAD = "input x: float[600]\ninput b\n"
+NORMAL = np.random.default_rng(1).normal(size=600)
+AT_EDGES = np.array([*EDGES, *NORMAL * 9])[:600]
+
+
+def answers(text, options):
+    """The gradient, and at edges the values and their signs: the C library may give nan another."""
+    given = {"x": NORMAL, "b": 0.3}
+    yield load(f"{HEAD}{text}\ny.sum()").grad(given, wrt=("x", "b"), options=options).to_json()
+    for result in ("y", "copysign(1.0, y)"):
+        asked = load(f"{HEAD}{text}\n{result}")
+        yield asked.run({**given, "x": AT_EDGES}, options=options).to_json()
+
+
+@pytest.mark.parametrize("text", ARRAYS.values(), ids=ARRAYS)
+def test_arrays_have_the_bits_of_numpy(text):
+    assert [*answers(text, ALWAYS)] == [*answers(text, NEVER)]
+
+
+def test_arrays_where_numpy_has_loops_of_its_own(monkeypatch):
+    asked = set()
+    monkeypatch.setattr(maps, "library_function", lambda *functions: asked.add(functions))
+    text = ARRAYS["a sine in a loop"]
+    assert [*answers(text, ALWAYS)] == [*answers(text, NEVER)]
+    assert {(np.sin, np.cos), (np.cos,)} <= asked
+
+
+def test_a_function_of_numpys_own_is_not_the_librarys(monkeypatch):
+    """One that differs in the last digit of one value in a thousand."""
+
+    class Own:
+        __name__ = "exp"
+
+        def __call__(self, x):
+            found = np.exp(x)
+            found[::1000] = np.nextafter(found[::1000], 9)
+            return found
+
+    assert inner_loops.library_function(Own()) is None
+    assert inner_loops.library_function(np.tanh) is None
 
 
 @needs_library

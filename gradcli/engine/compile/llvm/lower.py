@@ -15,6 +15,7 @@ from gradcli.engine.compile.llvm.emit.primitives import Primitives
 from gradcli.engine.compile.llvm.emit.writer import RARE, Number, Writer
 from gradcli.engine.compile.passes.blocks import in_blocks
 from gradcli.engine.compile.passes.checkpoints import checkpointed, kept
+from gradcli.engine.compile.passes.recomputed import recomputed
 from gradcli.engine.compile.passes.together import moved_together
 from gradcli.engine.compile.passes.turns import entries, least_turns
 from gradcli.engine.compile.scalar.errors import Untranslatable
@@ -80,7 +81,7 @@ class Module:
         try:
             with _room(depth):
                 self.keeps = kept(program) if stacks else 0
-                program = moved_together(program)
+                program = recomputed(moved_together(program))
                 self.turns = least_turns(program)
                 self.depths = {stacks[k]: count for k, count in entries(program).items()}
                 if has_arrays(program):

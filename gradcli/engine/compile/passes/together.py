@@ -1,4 +1,4 @@
-"""Functions of one number that the C library computes in one call, such as its sine and cosine.
+"""Functions that the C library computes in one call, such as its sine and cosine.
 
 The rule of such a function computes the other one in the backward pass. It is moved to the forward
 pass, beside the first, and its value is pushed in place of the argument.
@@ -7,32 +7,27 @@ pass, beside the first, and its value is pushed in place of the argument.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
+from gradcli.engine.compile.passes.simple_stacks import Pair, edited, simple_stacks
 from gradcli.engine.compile.typed import Block, Do, Instruction, Pop, Program, Push, Value
-from gradcli.engine.compile.walk import Fresh, blocks, read, with_blocks
+from gradcli.engine.compile.walk import Fresh, blocks, read
 from gradcli.engine.numerics.ieee import TOGETHER
 from gradcli.engine.ops.catalog import ops
 
 
 def moved_together(program: Program) -> Program:
     """Return the program with the functions moved from backward blocks to forward blocks."""
-    every = list(_every(program.block))
-    pairs = [pair for pair in _stacks(every) if any(map(_key, pair[1].body))]
+    pairs = [pair for pair in simple_stacks(program.block) if any(map(_key, pair.backward.body))]
     if not pairs:
         return program
     fresh = Fresh(program)
     reads = Counter(v.number for v in read(program.block))
     edits: dict[int, Sequence[Instruction]] = {}
-    for forward, backward, push, pop in pairs:
-        edits |= _edits(forward, backward, push, pop, reads, fresh)
-
-    def edited(block: Block) -> Block:
-        body = [j for i in block.body for j in edits.get(id(i), (with_blocks(i, edited),))]
-        return Block(tuple(body), block.results)
-
-    return Program(program.inputs, edited(program.block), program.texts) if edits else program
+    for pair in pairs:
+        edits |= _edits(pair, reads, fresh)
+    return edited(program, edits)
 
 
 def shared(program: Program) -> dict[int, tuple[Do, ...]]:
@@ -55,7 +50,7 @@ def _share(block: Block, around: Mapping[int, list[Do]], found: dict[int, list[D
     """
     own: dict[int, list[Do]] = {}
     for i in block.body:
-        if (key := _key(i)) is not None:
+        if (key := _key(i)) is not None and cast(Do, i).target.type == "float":
             own.setdefault(key[1], []).append(cast(Do, i))
     known = dict(around)
     first: dict[int, int] = {}
@@ -73,52 +68,26 @@ def _share(block: Block, around: Mapping[int, list[Do]], found: dict[int, list[D
 
 
 def _key(i: Instruction) -> tuple[Any, int] | None:
-    """A function of a float that has a partner, and the number of the argument; None if the
-    instruction computes no such function.
+    """A function of a float, or of an array of floats, that has a partner, and the number of the
+    argument; None if the instruction computes no such function.
     """
     match i:
-        case Do(op=op, args=(Value(type="float", number=number),)):
+        case Do(op=op, args=(Value(type=type_, number=number),)) if type_.startswith("float"):
             function = ops[op].value.number
             return (function, number) if function in TOGETHER else None
     return None
 
 
-def _every(block: Block) -> Iterator[Block]:
-    """Yield a block and all blocks inside it."""
-    yield block
-    for i in block.body:
-        for inner in blocks(i):
-            yield from _every(inner)
-
-
-def _stacks(every: Sequence[Block]) -> list[tuple[Block, Block, Push, Pop]]:
-    """For each stack with one push and one pop: their blocks, and both."""
-    pushes: dict[int, list[tuple[Block, Push]]] = {}
-    pops: dict[int, list[tuple[Block, Pop]]] = {}
-    for block in every:
-        for i in block.body:
-            if isinstance(i, Push):
-                pushes.setdefault(i.stack, []).append((block, i))
-            elif isinstance(i, Pop):
-                pops.setdefault(i.stack, []).append((block, i))
-    return [
-        (ways[0][0], back[0][0], ways[0][1], back[0][1])
-        for stack, ways in pushes.items()
-        if len(ways) == 1 and len(back := pops.get(stack, [])) == 1
-    ]
-
-
-def _edits(
-    forward: Block, backward: Block, push: Push, pop: Pop, reads: Counter[int], fresh: Fresh
-) -> dict[int, Sequence[Instruction]]:
+def _edits(pair: Pair, reads: Counter[int], fresh: Fresh) -> dict[int, Sequence[Instruction]]:
     """The instructions that replace others, by the `id` of these."""
-    computed = set(map(_key, forward.body))
+    push, pop = pair.push, pair.pop
+    computed = set(map(_key, pair.forward.body))
     pushed = {t.number: x for t, x in zip(pop.targets, push.values, strict=True)}
     left = Counter({t.number: reads[t.number] for t in pop.targets})
     edits: dict[int, Sequence[Instruction]] = {}
     more: list[Do] = []
     further: list[Value] = []
-    for i in backward.body:
+    for i in pair.backward.body:
         key = _key(i)
         if key is None:
             continue
@@ -126,7 +95,7 @@ def _edits(
         x = pushed.get(number)
         if isinstance(x, Value) and (TOGETHER[function], x.number) in computed:
             assert isinstance(i, Do)
-            more.append(Do(i.span, fresh("float"), i.op, (x,), i.params))
+            more.append(type(i)(i.span, fresh(x.type), i.op, (x,), i.params))
             further.append(i.target)
             left[number] -= 1
             edits[id(i)] = ()

@@ -172,7 +172,7 @@ class ArrayBody(StepBody):
         elif isinstance(i, Tell) and any(is_array(type_of(x)) for x in i.args):
             raise Untranslatable("an array is printed")
         else:
-            if not isinstance(i, Do | Leave | Pop):
+            if not isinstance(i, Do | Leave | Pop | Push) or self._is_waiting(i):
                 self._flush()
             super().instruction(i)
         self._done_with(i)
@@ -315,7 +315,6 @@ class ArrayBody(StepBody):
                     raise Untranslatable("a variable with several possible layouts")
                 self._doubtful_places.add((i.stack, k))
             self._put(symbol, at, claim=self._sites[i.stack] == 1)
-        self._flush()
 
     def pop(self, i: Pop) -> None:
         if not any(_is_whole(v.type) for v in i.targets):

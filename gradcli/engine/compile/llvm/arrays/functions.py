@@ -23,7 +23,7 @@ def _where(steps: Steps, test: Any, *ways: Any) -> Symbolic:
     if dtype not in TYPE_OF:
         raise Untranslatable("a choice of numbers of several types")
     type_ = TYPE_OF[dtype]
-    return steps.map("select", symbols, ("bool", type_, type_, type_))
+    return steps.map("select", [symbols[0], *ways], ("bool", type_, type_, type_))
 
 
 def _filled(value: float) -> Callable[..., Symbolic]:

@@ -7,15 +7,17 @@ so that intermediate results stay in the processor's nearest cache.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from gradcli.engine.compile.llvm.arrays.steps import Map, Node, Part
-from gradcli.engine.compile.llvm.emit.inner_loops import call_loop, inner_loop
+from gradcli.engine.compile.llvm.emit.inner_loops import call_loop, inner_loop, library_function
+from gradcli.engine.compile.llvm.emit.libm import PURE, STORES
 from gradcli.engine.compile.llvm.emit.writer import (
     IN_MEMORY,
+    RARE,
     SIZES,
     TYPES,
     WIDE,
@@ -182,9 +184,8 @@ class Maps:
             own = [s for s in these if is_own(s)]
             if own:
                 self._loops(own, off, length)
-            for s in these:
-                if not is_own(s):
-                    self._call(s, off, length)
+            for several in _together([s for s in these if not is_own(s)]):
+                self._called(several, off, length)
         w.go("done")
         w.start("done")
         if self.watches:
@@ -282,6 +283,52 @@ class Maps:
         w.do(f"store i64 {length}, ptr %count")
         call_loop(w, inner_loop(s.function, s.types), "%count", self._pinned[id(s)])
 
+    def _called(self, steps: Sequence[Map], off: str, length: str) -> None:
+        """Emit calls that do one step, or two that are done together, on the chunk."""
+        x, address = steps[0].operands[0], library_function(*(s.function for s in steps))
+        if address is not None and isinstance(x, Part) and x.shape:
+            self._by_library(address, steps, x, off, length)
+            return
+        for s in steps:
+            self._call(s, off, length)
+
+    def _by_library(
+        self, address: int, steps: Sequence[Map], x: Part, off: str, length: str
+    ) -> None:
+        """Emit calls of a C function, for each element of an array, that does one step or two. If a
+        value is nan, NumPy's loops do the chunk again.
+        """
+        w, outside = self._w, f"inttoptr (i64 {address} to ptr)"
+        head, body, on, again, done = (w.label() for _ in range(5))
+        i, following, has_nan, more, before = *(w.name() for _ in range(4)), w.block
+        w.go(head)
+        w.start(head)
+        w.do(f"{i} = phi i64 [ 0, %{before} ], [ {following}, %{body} ]")
+        w.do(f"{has_nan} = phi i1 [ false, %{before} ], [ {more}, %{body} ]")
+        w.branch(w.put(f"icmp ult i64 {i}, {length}"), body, on)
+        w.start(body)
+        given = w.put(f"load double, ptr {self._element(self._base(x), 'float', x.node, off, i)}")
+        nodes = [s.target for s in steps]
+        to = [self._element(self._places[id(node)], "float", node, off, i) for node in nodes]
+        if len(to) > 1:
+            said = "".join(f", ptr {at}" for at in to)
+            w.do(f"call void {outside}(double {given}{said}) {STORES}")
+            made = [w.put(f"load double, ptr {at}") for at in to]
+        else:
+            made = [w.put(f"call double {outside}(double {given}) {PURE}")]
+            w.do(f"store double {made[0]}, ptr {to[0]}")
+        is_nan = w.put(f"fcmp uno double {made[0]}, {made[-1]}")
+        w.do(f"{more} = or i1 {has_nan}, {is_nan}")
+        w.do(f"{following} = add i64 {i}, 1")
+        w.go(head)
+        w.start(on)
+        w.branch(has_nan, again, done, RARE)
+        w.start(again)
+        for s in steps:
+            self._call(s, off, length)
+        w.go(done)
+        w.start(done)
+
     def _base(self, x: Part) -> str:
         return self._places[id(x.node)] if id(x.node) in self._made else self._names[self._key(x)]
 
@@ -354,6 +401,27 @@ class Maps:
         else:
             text = _load(w, t, self._names[key], 1)
         known[key] = _splat(w, vector_type(TYPES[t], width), text)
+
+
+def _together(steps: Sequence[Map]) -> Iterator[tuple[Map, ...]]:
+    """The steps, two together where the C library computes two functions of an array at once."""
+    done: set[int] = set()
+    for k, step in enumerate(steps):
+        if id(step) in done:
+            continue
+        ways = (way for other in steps[k + 1 :] for way in ((step, other), (other, step)))
+        found = next((way for way in ways if _are_both(*way)), (step,))
+        done.update(map(id, found))
+        yield found
+
+
+def _are_both(first: Map, second: Map) -> bool:
+    """True if the C library computes two steps on one array in one call."""
+    x, y = first.operands[0], second.operands[0]
+    if not isinstance(x, Part) or not isinstance(y, Part) or x.node is not y.node:
+        return False
+    is_same = (x.offset, x.shape) == (y.offset, y.shape) and bool(x.shape)
+    return is_same and library_function(first.function, second.function) is not None
 
 
 def _load(w: Writer, type: str, at: str, width: int) -> str:

@@ -92,7 +92,7 @@ class Steps:
         shape = np.broadcast_shapes(*(x.shape for x in symbols))
         target = Node(types[-1], shape)
         target.certain = target.ordered = self._is_in_order(symbols, shape)
-        operands = [x.astype(DTYPES[t]) for x, t in zip(symbols, types, strict=False)]
+        operands = [self._as(x, t) for x, t in zip(args, types, strict=False)]
         taken = tuple(self._spread(x, shape) for x in operands)
         self.steps.append(Map(target, function, types, taken))
         return self.whole(target)
@@ -109,6 +109,12 @@ class Steps:
         if found is None:
             raise Untranslatable("an argument that is not a number of 64 bits")
         return self.number(found)
+
+    def _as(self, x: Any, type: str) -> Symbolic:
+        """The symbol of an argument as another type: what is known is converted at once."""
+        if isinstance(x, Symbolic):
+            return x if x.type == type else x.cast(type)
+        return self.symbol(np.asarray(x).astype(DTYPES[type]))
 
     def _held(self, x: Any) -> Symbolic:
         """The symbol of an array that is known when code is compiled."""
@@ -525,7 +531,7 @@ class Symbolic(Noted):
         if ufunc.signature is not None:
             raise Untranslatable(f"`{ufunc.__name__}` of arrays is called")
         types = types_of(ufunc, tuple(x.type for x in symbols))
-        return self.steps.map(ufunc, symbols, types)
+        return self.steps.map(ufunc, args, types)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **options: Any) -> Any:
         if method == "accumulate" and options.keys() == {"axis"}:

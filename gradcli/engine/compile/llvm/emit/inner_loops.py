@@ -6,6 +6,7 @@ Their addresses are found by the layout in NumPy's public header.
 from __future__ import annotations
 
 import ctypes
+import math
 from collections.abc import Sequence
 from functools import cache
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
+from gradcli.engine.compile.llvm.emit.libm import BOTH, address, address_of_both
 from gradcli.engine.compile.llvm.emit.writer import Writer
 from gradcli.engine.compile.scalar.errors import Untranslatable
 from gradcli.engine.compile.typed import DTYPES
@@ -21,6 +23,9 @@ TYPE_OF = {np.dtype(name): type_ for type_, name in DTYPES.items()}
 
 BY_EXPONENT = {2.0: np.square, 1.0: np.positive, 0.5: np.sqrt, -1.0: np.reciprocal}
 """The function that NumPy calls for an array to the power of a plain number."""
+
+_ALONE = (("exp",), ("log",), ("log2",))
+"""The functions for which a call of the C library takes less than NumPy's loop."""
 
 
 class _Struct(ctypes.Structure):
@@ -71,6 +76,33 @@ def call_loop(w: Writer, loop: tuple[int, int], sizes: str, steps: str) -> None:
         f"call void inttoptr (i64 {address} to ptr)(ptr %at, ptr {sizes}, ptr {steps}, "
         f"ptr inttoptr (i64 {data} to ptr)) nounwind"
     )
+
+
+@cache
+def library_function(*functions: Any) -> int | None:
+    """The address of the C function of a double that gives the values of one of NumPy's functions,
+    or stores those of two; None if there is none, or NumPy computes them otherwise. Where the value
+    is nan, its sign may be another one.
+
+    NumPy calls the C library element by element where it has no loop of its own for a processor.
+    For some functions it calls an older version, which takes longer for the same values.
+    """
+    names = tuple([function.__name__ for function in functions])
+    if names not in (*BOTH, *_ALONE) or not all(map(_is_of_library, functions)):
+        return None
+    try:
+        return address(*names, 1) if len(names) == 1 else address_of_both(*names)
+    except Untranslatable:
+        return None
+
+
+def _is_of_library(function: Any) -> bool:
+    """True if a function of NumPy's has the values of `math` at many points. Loops of NumPy's own
+    differ from C libraries in more than one of a thousand.
+    """
+    points = np.concatenate([np.linspace(1e-3, 40, 9000), np.geomspace(1e-9, 500, 1000)])
+    known = getattr(math, function.__name__)
+    return bytes(function(points)) == bytes(np.array([known(x) for x in points.tolist()]))
 
 
 class Noted(NDArrayOperatorsMixin):

@@ -15,6 +15,8 @@ from typing import Any
 from gradcli.engine.compile.scalar.errors import Untranslatable
 
 PURE = "nounwind willreturn memory(none)"
+STORES = "nounwind willreturn memory(argmem: write)"
+"""What calls of the C functions of a double do, and of those that store values."""
 
 _LIBRARIES = ("ucrtbase",) if sys.platform == "win32" else (None, "libm.so.6", "libm.so")
 BOTH = {("sin", "cos"): ("sincos", "__sincos")}

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from gradcli.engine.compile.llvm.emit.definitions import Call, defined, piece
-from gradcli.engine.compile.llvm.emit.libm import BOTH, address_of, address_of_both
+from gradcli.engine.compile.llvm.emit.libm import BOTH, STORES, address_of, address_of_both
 from gradcli.engine.compile.llvm.emit.scalars import name_of
 from gradcli.engine.compile.llvm.emit.writer import (
     TYPES,
@@ -35,7 +35,6 @@ that no op returns. If one did, the code would only bail out without need.
 BOTH_PLACES = ("%both0", "%both1")
 """The variables of a function in which a call stores the values of two functions."""
 
-_STORES = "nounwind willreturn memory(argmem: write)"
 _CLASSES = {"float": float, "int": int, "bool": bool}
 _IN_C: dict[str, Any] = {
     "float": ctypes.c_double,
@@ -90,7 +89,7 @@ class Primitives:
             return None
         said = "".join(f", ptr {place}" for place in BOTH_PLACES)
         outside = f"inttoptr (i64 {address} to ptr)"
-        w.do(f"call void {outside}(double {x.text}{said}) {_STORES}")
+        w.do(f"call void {outside}(double {x.text}{said}) {STORES}")
         made = [w.number("float", f"load double, ptr {place}") for place in BOTH_PLACES]
         return made[::-1] if swapped else made
 

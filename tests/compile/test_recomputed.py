@@ -1,0 +1,96 @@
+"""Values that a reverse computes again instead of keeping."""
+
+import numpy as np
+import pytest
+from support.checks.amounts import chunks
+from support.checks.evaluate_typed import evaluate
+from support.checks.validate_typed import faults
+from support.programs.typed_statements import Writer, typed
+
+from gradcli.engine.compile.control import Control, Left
+from gradcli.engine.compile.differentiate.adjoint import adjoint
+from gradcli.engine.compile.passes.recomputed import recomputed
+from gradcli.engine.compile.python.code import Code
+from gradcli.engine.compile.specialize.program import specialize
+from gradcli.engine.compile.specialize.tracing.arrays import Arrays
+from gradcli.engine.compile.text import text
+from gradcli.engine.compile.typed import NotCompilable, Pop, Push, Value
+from gradcli.engine.compile.walk import instructions
+from gradcli.program import load
+
+HEAD = "input x: float[6]\ninput b\ny = b\nv = x\n"
+LOOPS = {
+    # the loop, and how many values a turn keeps before and after
+    "one step": ("for i in range(300): y = y * sin(1.0 + y)\ny", 3, 2),
+    "two steps": ("for i in range(300): y = y * exp(-(y * y) - b)\ny", 2, 2),
+    "steps of vectors": ("for i in range(300): v = log(1.0 + v * v) * x\nv.sum()", 3, 2),
+    "steps with what lies outside": ("for i in range(300): v = v * cos(v + x)\nv.sum()", 3, 2),
+    "three steps": ("for i in range(300): y = y * cos(1.0 - (y * y + b))\ny", 3, 3),
+    "a division": ("for i in range(300): y = b + y * cos(b / y)\ny", 3, 3),
+    "a matrix": (
+        "w = x.reshape(2, 3)\nm = w\nfor i in range(300): m = m * cos(m + w)\nm.sum()",
+        3,
+        3,
+    ),
+    "a step of what is not kept": ("for i in range(300): y = cos(y * 0.5)\ny", 1, 1),
+    "a step of what another stack keeps": (
+        "for i in range(300):\n    if i % 3 == 1: y = y * sin(1.0 + y)\n    else: y = y * b\ny",
+        4,
+        4,
+    ),
+}
+INPUTS = [np.linspace(-0.5, 0.8, 6), 0.7, 1.0]
+
+
+def derivative(loop):
+    """The typed program of a gradient by both inputs."""
+    shapes = {"x": (6,), "b": ()}
+    made = specialize(load(HEAD + loop).loaded.program, shapes, tuple(shapes), [None], (), Arrays)
+    given = [made.program.inputs[1], made.arrays["x"].values[0]]
+    return adjoint(made.program, given).program
+
+
+def kept(program):
+    """The values that all pushes keep."""
+    pushes = [i for i in instructions(program.block.body) if isinstance(i, Push)]
+    pops = [i for i in instructions(program.block.body) if isinstance(i, Pop)]
+    assert sum(len(i.targets) for i in pops) == sum(len(i.values) for i in pushes)
+    return sum(len(i.values) for i in pushes)
+
+
+@pytest.mark.parametrize(("loop", "before", "after"), LOOPS.values(), ids=LOOPS)
+def test_what_a_turn_keeps(loop, before, after):
+    program = derivative(loop)
+    made = recomputed(program)
+    assert (kept(program), kept(made)) == (before, after), text(made)
+    assert faults(made) == []
+    found, wanted = (Code(each).call(INPUTS, Control()) for each in (made, program))
+    assert all(map(np.array_equal, found, wanted))
+
+
+@pytest.mark.parametrize("first", chunks(few=20, many=2000, size=20))
+def test_random_programs(first):
+    done = 0
+    for seed in range(first, first + 20):
+        inputs, statements, results = Writer(seed).program()
+        program, given = typed(inputs, statements, results)
+        if not isinstance(program.block.results[0], Value):
+            continue
+        wrt = [given[name] for name, x in inputs.items() if type(x) is float]
+        try:
+            program = adjoint(program, wrt).program
+        except NotCompilable:
+            continue
+        made, numbers = recomputed(program), [*inputs.values(), 1.0]
+        done += made is not program
+        assert faults(made) == [], seed
+        assert answer(made, numbers) == answer(program, numbers), seed
+    assert done
+
+
+def answer(program, numbers):
+    told = []
+    try:
+        return [repr(x) for x in evaluate(program, numbers, told.append)], told
+    except Left as left:
+        return left.reason, told

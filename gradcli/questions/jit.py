@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from gradcli.engine.values.limits import QUESTION
 from gradcli.errors import Diagnostic, LimitError, ProgramError
-from gradcli.ir.program import For, While
-from gradcli.ir.visit import everything
 from gradcli.questions.asked.loaded import Loaded
 from gradcli.questions.asked.request import Options, Request, not_compiled
 
@@ -28,6 +26,7 @@ Key: TypeAlias = tuple[Any, ...]
 
 _WORTH = 0.06  # assumed seconds of compiling any program
 _EACH = 0.001  # and for each instruction that it becomes
+_SOLVER = 0.8  # and for the methods that solve its equations
 _ROWS = 3  # questions that are always interpreted; the first also fills caches
 _RUNS = 20  # runs of a check that are always interpreted
 _SOON = 1.0  # seconds to a limit on time within which nothing is compiled
@@ -69,15 +68,19 @@ class Jit:
     @cached_property
     def _has_loops(self) -> bool:
         """True if the length of a run is unknown beforehand."""
-        return any(isinstance(i, (For, While)) for i in everything(self._loaded.program))
+        from gradcli.engine.static.turns import has_loops
+
+        return has_loops(self._loaded.program)
 
     @cached_property
     def _worth(self) -> float:
         """The assumed seconds of compiling; interpreting that long makes compiling pay."""
+        from gradcli.engine.static.turns import solves
         from gradcli.ir.inlined import functions_of, size
 
         program = self._loaded.program
-        return _WORTH + _EACH * size(program.main.body, functions_of(program))
+        own = _WORTH + _EACH * size(program.main.body, functions_of(program))
+        return own + _SOLVER if solves(program) else own
 
     def answer(self, question: Question, request: Request) -> Any:
         """The answer to a question, by code or by interpreting the program.

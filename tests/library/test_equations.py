@@ -84,7 +84,7 @@ CODED = [
     *("root(lambda x: x * x - a, 1.0)", "minimize(lambda x: x ** 3 / 3 - a * x, 1.0)"),
     "fixed_point(lambda x: (x + a / x) / 2, 1.0)",
     "quad(lambda x: a * x, 0.0, a)",
-    "odeint(lambda t, y: a * y, 1.0, [0.0, 0.1])[1]",
+    "odeint(lambda t, y: a * y, 1.0, linspace(0, 0.5, 60))[59]",
     "odeint(lambda t, y: [y[1], -a * y[0]], [1.0, 0.0], [0.0, 0.5], method='rk4', steps=3)[1, 0]",
 ]
 
@@ -133,11 +133,36 @@ def test_second_derivatives_by_code_are_the_same():
     assert x**3 + 1.5 * x == pytest.approx(2.0)
 
 
+HIGH = {  # an order, and the derivative at 4
+    "root(lambda x: x * x - a, 1.0)": (7, 10395 / 1048576),
+    "quad(lambda x: exp(x), 0, a)": (8, math.exp(4)),
+    "quad(lambda x: exp(-x * a), 0, inf)": (8, math.factorial(8) / 4**9),
+}
+
+
+@pytest.mark.parametrize("mode", ["grad", "jacfwd"])
+@pytest.mark.parametrize("text", HIGH)
+def test_no_order_is_special(text, mode):
+    order, wanted = HIGH[text]
+    found = value(f"f = lambda a: {text}\n{f'{mode}(' * order}f{')' * order}(4.0)")
+    assert float(found) == pytest.approx(wanted, rel=1e-12)
+
+
+def test_orders_by_a_time_of_a_solution():
+    text = "odeint(lambda t, y: t * y, 1.0, stack([tensor(0.0), a]), method='rk4', steps=9)[1]"
+    found = value(f"f = lambda a: {text}\n{'grad(' * 5}f{')' * 5}(0.5)")
+    wanted = (0.5**5 + 10 * 0.5**3 + 15 * 0.5) * math.exp(0.125)  # of exp(t ** 2 / 2)
+    assert float(found) == pytest.approx(wanted, rel=1e-6)
+
+
 def test_a_derivative_beyond_the_exact_orders_is_refused():
-    calls = f"{'grad(' * 7}lambda a: root(lambda x: x * x - a, 1.0){')' * 7}(4.0)"
-    assert "end at order 6" in refused(calls).message
-    six = f"{'grad(' * 6}lambda a: root(lambda x: x * x - a, 1.0){')' * 6}(4.0)"
-    assert value(six) == pytest.approx(-945 / 131072, rel=1e-12)
+    """Nobody knows before how often a program takes derivatives of what it has recorded."""
+    text = (
+        "x = tensor(4.0, requires_grad=True)\ny = root(lambda z: z * z - x, 1.0)\n"
+        "for i in range({}): y = torch.autograd.grad(y, x, create_graph=True)[0]\nfloat(y)"
+    )
+    assert "end at order 6" in refused(text.format(7)).message
+    assert value(text.format(6)) == pytest.approx(-945 / 131072, rel=1e-12)
 
 
 def test_the_start_has_the_gradient_zero():

@@ -4,7 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from gradcli.engine.static.turns import known_steps
+from gradcli.engine.static.turns import SOLVERS, has_loops, known_steps
+from gradcli.made.ops_index import INDEX
 from gradcli.errors import LimitError
 from gradcli.program import Limits, Options, load
 from gradcli.questions.coded.warmup import Warmup
@@ -167,3 +168,21 @@ def test_a_run_takes_no_more_steps_than_it_may(further):
     load("for i in range(10): x = i").run(options=asked)
     with pytest.raises(LimitError, match="more than 10 steps"):
         load("for i in range(11): x = i").run(options=asked)
+
+
+@pytest.mark.parametrize(
+    ("text", "are"),
+    [
+        ("odeint(lambda t, y: -y, 1.0, [0, 1])", True),
+        ("import scipy.optimize as o\no.root(lambda x: x - 1, 0.5).x", True),
+        ("from torchdiffeq import odeint as solve\nsolve(lambda t, y: -y, ones(1), ones(2))", True),
+        ("import scipy.special as s\ns.factorial(3)", False),
+        ("sin(1.0)", False),
+    ],
+)
+def test_equations_to_solve_count_as_loops(text, are):
+    assert has_loops(load(text).loaded.program) is are
+
+
+def test_all_functions_that_solve_equations_are_known():
+    assert sorted(SOLVERS) == INDEX["families"]["builtins.equations"].split()

@@ -98,6 +98,24 @@ def _traced_tensor(code: Tracing, x: Any) -> Any:
     return _traced_point(code, code.call(code.library("equations.stacked"), [x], {}))
 
 
+_ORDERS = 6
+_BY_TIME = 5  # up to which the steps of `odeint` do
+
+
+def _orders(session: Any) -> int:
+    """Up to which order the derivatives of a solution are exact: the transforms that run its call
+    may each take one, and a command two more. So many steps are made for that. A program that
+    takes more by `torch.autograd.grad`, whose number nobody knows before, is refused.
+    """
+    return max(_ORDERS, session.passes.transforms + 2)
+
+
+def _orders_by_time(session: Any) -> int:
+    """The same by the times of `odeint`: up to order 5 the steps of the method itself do."""
+    orders = _orders(session)
+    return _BY_TIME if orders == _ORDERS else orders
+
+
 def _of_shape(name: str, x0: Any) -> str:
     return f"{name}_of_tensor" if shape_of(x0) else f"{name}_of_number"
 
@@ -108,12 +126,12 @@ def _at_start(name: str, doc: str, source: str) -> Op:
     def call(session: Any, f: Any, x0: Any, *args: Any) -> Any:
         check_function(f, 1 + len(args), name)
         x0 = point(session, x0, name)
-        return solved(session, _of_shape(name, x0), [f, x0, *args])
+        return solved(session, _of_shape(name, x0), [f, x0, _orders(session), *args])
 
     def traced(code: Tracing, f: Any, x0: Any, *args: Any) -> Any:
         x0 = _traced_point(code, x0)
         function = code.library(f"equations.{_of_shape(name, code.like(x0))}")
-        return code.call(function, [f, x0, *args], {})
+        return code.call(function, [f, x0, _ORDERS, *args], {})
 
     return host(
         name,
@@ -155,7 +173,8 @@ def integral(session: Any, f: Any, a: Any, b: Any, *args: Any) -> Any:
     """`quad`."""
     check_function(f, 1 + len(args), "quad")
     a, b = (_limit(session, x) for x in (a, b))
-    return solved(session, "quad", [f, a, b, _moves(session, a), _moves(session, b), *args])
+    moves = _moves(session, a), _moves(session, b)
+    return solved(session, "quad", [f, a, b, *moves, _orders(session), *args])
 
 
 def _limit(session: Any, x: Any) -> Any:
@@ -167,7 +186,7 @@ def _limit(session: Any, x: Any) -> Any:
 
 def _traced_integral(code: Tracing, f: Any, a: Any, b: Any, *args: Any) -> Any:
     a, b = (_traced_point(code, x) for x in (a, b))
-    given = [f, a, b, code.moves(a), code.moves(b), *args]
+    given = [f, a, b, code.moves(a), code.moves(b), _ORDERS, *args]
     return code.call(code.library("equations.quad"), given, {})
 
 
@@ -213,18 +232,19 @@ def _on_steps(session: Any, name: str, t: Any, how: Sequence[Any]) -> tuple[str,
     """The function and its numbers: where the steps are asked for, those of a run at another point
     if they are known, else they are recorded.
     """
-    moves = (_moves(session, t),) * shape_of(t)[0]
+    moves, orders = _moves(session, t), _orders_by_time(session)
     if session.steps is None:
-        return name, [moves, imported(session, _UNHEARD) if name == "odeint" else t, *how]
+        heard = imported(session, _UNHEARD) if name == "odeint" else t
+        return name, [moves, orders, heard, *how]
     times = data_of(t).tolist()
     steps, known = session.steps.of(times)
     if known:
-        moves = tuple(a or b != c for a, b, c in zip(moves, times, steps.times, strict=True))
+        moves = moves or times != list(steps.times)
     if name != "odeint":
-        return name, [moves, steps.times, *how]
+        return name, [moves, orders, steps.times, *how]
     if known:
-        return "odeint_again", [moves, steps.times, steps.lengths]
-    return name, [moves, lambda i, by: steps.take(i, data_of(by)), *how]
+        return "odeint_again", [moves, orders, steps.times, steps.lengths]
+    return name, [moves, orders, lambda i, by: steps.take(i, data_of(by)), *how]
 
 
 _UNHEARD = "equations.unheard"
@@ -264,10 +284,10 @@ def _method(method: Any, steps: Any, rtol: Any, atol: Any) -> tuple[str, Sequenc
 
 def _traced_solution(code: Tracing, f: Any, y0: Any, t: Any, *args: Any, **params: Any) -> Any:
     y0, t = (_traced_tensor(code, x) for x in (y0, t))
-    moves = (code.moves(t),) * shape_of(code.like(t))[0]
+    moves = code.moves(t)
     name, how = _method(**params)
     beside = code.library(_UNHEARD) if name == "odeint" else t
-    given = [f, y0, shape_of(code.like(y0)), t, moves, beside, *how, *args]
+    given = [f, y0, shape_of(code.like(y0)), t, moves, _BY_TIME, beside, *how, *args]
     return code.call(code.library(f"equations.{name}"), given, {})
 
 

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import pytest
 
 from gradcli.engine.static.turns import SOLVERS, has_loops, known_steps
-from gradcli.made.ops_index import INDEX
 from gradcli.errors import LimitError
+from gradcli.made.ops_index import INDEX
 from gradcli.program import Limits, Options, load
 from gradcli.questions.coded.warmup import Warmup
 

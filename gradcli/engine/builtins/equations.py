@@ -107,7 +107,8 @@ def _orders(session: Any) -> int:
     may each take one, and a command two more. So many steps are made for that. A program that
     takes more by `torch.autograd.grad`, whose number nobody knows before, is refused.
     """
-    return max(_ORDERS, session.passes.transforms + 2)
+    around: int = session.passes.transforms
+    return max(_ORDERS, around + 2)
 
 
 def _orders_by_time(session: Any) -> int:

@@ -13,17 +13,17 @@ def _next(out: Any, x: Any, *, order: int = 1, taken: int = 0, by: str = "root")
         raise run_error(
             "not-differentiable",
             f"the derivatives of this `{by}` end at order {order}, and a higher one is wanted",
-            help="as many as transforms around the call ask for are there: write `grad(grad(f))` of "
-            "a function f that calls it",
+            help="transforms around the call have no last order: write `grad(grad(f))` of a "
+            "function f that calls it",
         )
     return zeros_through(x, order=order, taken=taken + 1, by=by)
 
 
 zeros_through: Op = elementwise(
     "zeros_through",
-    doc="Zeros for finite x, with zeros as derivatives up to `order`, of which so many are `taken`; "
-    "a higher one is an error. "
-    "Solutions of equations, whose derivatives are exact up to an order, add it.",
+    doc="Zeros for finite x, with zeros as derivatives up to `order`, of which so many are "
+    "`taken`; a higher one is an error. Solutions of equations, whose derivatives are exact up to "
+    "an order, add it.",
     number=lambda x, **_: x * 0.0,
     array=lambda x, **_: x * 0.0,
     params={"order": 1, "taken": 0, "by": "root"},

@@ -14,6 +14,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from gradcli.engine.values.limits import QUESTION
 from gradcli.errors import Diagnostic, LimitError, ProgramError
+from gradcli.ir.program import Builtin, CallBuiltin, For, Imported, While
+from gradcli.ir.program import Program as IR
+from gradcli.ir.visit import everything, operands
 from gradcli.questions.asked.loaded import Loaded
 from gradcli.questions.asked.request import Options, Request, not_compiled
 
@@ -34,6 +37,12 @@ _CODES = 64  # that are kept, for questions with inputs of different shapes
 _TIMES = 1024  # kinds of questions whose times are kept
 _FEW = 2_000  # turns of loops and calls for which nothing is compiled if there may be no more
 
+SOLVERS = frozenset({"fixed_point", "minimize", "odeint", "quad", "root"})
+"""The built-ins that take steps until an equation is solved."""
+_OF_LIBRARIES = (
+    *("jax.experimental.ode", "jax.scipy.optimize", "scipy.integrate", "scipy.optimize"),
+    "torchdiffeq",
+)
 
 Kind = TypeVar("Kind")
 Entry = TypeVar("Entry")
@@ -68,14 +77,13 @@ class Jit:
     @cached_property
     def _has_loops(self) -> bool:
         """True if the length of a run is unknown beforehand."""
-        from gradcli.engine.static.turns import has_loops
-
-        return has_loops(self._loaded.program)
+        program = self._loaded.program
+        loops = any(isinstance(i, (For, While)) for i in everything(program))
+        return loops or solves(program)
 
     @cached_property
     def _worth(self) -> float:
         """The assumed seconds of compiling; interpreting that long makes compiling pay."""
-        from gradcli.engine.static.turns import solves
         from gradcli.ir.inlined import functions_of, size
 
         program = self._loaded.program
@@ -223,6 +231,20 @@ class Jit:
             return found
         again = request.options.changed(echo=echo.again)
         return question(self._loaded, request.changed(options=again))
+
+
+def solves(program: IR) -> bool:
+    """True if a program has equations to solve, by a built-in or under the name of a library."""
+    return any(
+        (isinstance(i, CallBuiltin) and i.name in SOLVERS) or any(map(_is_solver, operands(i)))
+        for i in everything(program)
+    )
+
+
+def _is_solver(operand: Any) -> bool:
+    if isinstance(operand, Imported):
+        return operand.path.startswith(_OF_LIBRARIES)
+    return isinstance(operand, Builtin) and operand.name in SOLVERS
 
 
 class _Echo:

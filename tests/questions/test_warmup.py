@@ -4,11 +4,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from gradcli.engine.static.turns import SOLVERS, has_loops, known_steps
+from gradcli.engine.static.turns import known_steps
 from gradcli.errors import LimitError
 from gradcli.made.ops_index import INDEX
 from gradcli.program import Limits, Options, load
 from gradcli.questions.coded.warmup import Warmup
+from gradcli.questions.jit import SOLVERS, solves
 
 WORTH = 0.1
 
@@ -181,7 +182,7 @@ def test_a_run_takes_no_more_steps_than_it_may(further):
     ],
 )
 def test_equations_to_solve_count_as_loops(text, are):
-    assert has_loops(load(text).loaded.program) is are
+    assert solves(load(text).loaded.program) is are
 
 
 def test_all_functions_that_solve_equations_are_known():

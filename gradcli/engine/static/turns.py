@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from gradcli.ir import program as ir
-from gradcli.ir.visit import blocks, everything, instructions, operands, writes
+from gradcli.ir.visit import blocks, instructions, writes
 
 _MOST = 10_000  # instructions that are looked at
 _LARGEST = 2**62  # ints beyond it are not followed: ranges have no lengths there
@@ -19,36 +19,6 @@ _OPERATORS: Mapping[str, Callable[[int, int], int]] = {
     "-": operator.sub,
     "*": operator.mul,
 }
-
-SOLVERS = frozenset({"fixed_point", "minimize", "odeint", "quad", "root"})
-"""The built-ins that take steps until an equation is solved."""
-_OF_LIBRARIES = (
-    "jax.experimental.ode",
-    "jax.scipy.optimize",
-    "scipy.integrate",
-    "scipy.optimize",
-    "torchdiffeq",
-)
-
-
-def has_loops(program: ir.Program) -> bool:
-    """True if the length of a run is unknown before it: there are loops, or equations to solve."""
-    loops = any(isinstance(i, (ir.For, ir.While)) for i in everything(program))
-    return loops or solves(program)
-
-
-def solves(program: ir.Program) -> bool:
-    """True if equations are solved, by a built-in or under the name of a library."""
-    return any(
-        (isinstance(i, ir.CallBuiltin) and i.name in SOLVERS) or any(map(_is_solver, operands(i)))
-        for i in everything(program)
-    )
-
-
-def _is_solver(operand: Any) -> bool:
-    if isinstance(operand, ir.Imported):
-        return operand.path.startswith(_OF_LIBRARIES)
-    return isinstance(operand, ir.Builtin) and operand.name in SOLVERS
 
 
 def known_steps(program: ir.Program, given: Mapping[str, Any]) -> int:

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from gradcli.engine.values.limits import QUESTION
 from gradcli.errors import Diagnostic, LimitError, ProgramError
-from gradcli.ir.program import Builtin, CallBuiltin, For, Imported, While
-from gradcli.ir.program import Program as IR
+from gradcli.ir import program as ir
 from gradcli.ir.visit import everything, operands
 from gradcli.questions.asked.loaded import Loaded
 from gradcli.questions.asked.request import Options, Request, not_compiled
@@ -78,7 +77,7 @@ class Jit:
     def _has_loops(self) -> bool:
         """True if the length of a run is unknown beforehand."""
         program = self._loaded.program
-        loops = any(isinstance(i, (For, While)) for i in everything(program))
+        loops = any(isinstance(i, (ir.For, ir.While)) for i in everything(program))
         return loops or solves(program)
 
     @cached_property
@@ -233,18 +232,18 @@ class Jit:
         return question(self._loaded, request.changed(options=again))
 
 
-def solves(program: IR) -> bool:
+def solves(program: ir.Program) -> bool:
     """True if a program has equations to solve, by a built-in or under the name of a library."""
     return any(
-        (isinstance(i, CallBuiltin) and i.name in SOLVERS) or any(map(_is_solver, operands(i)))
+        (isinstance(i, ir.CallBuiltin) and i.name in SOLVERS) or any(map(_is_solver, operands(i)))
         for i in everything(program)
     )
 
 
 def _is_solver(operand: Any) -> bool:
-    if isinstance(operand, Imported):
+    if isinstance(operand, ir.Imported):
         return operand.path.startswith(_OF_LIBRARIES)
-    return isinstance(operand, Builtin) and operand.name in SOLVERS
+    return isinstance(operand, ir.Builtin) and operand.name in SOLVERS
 
 
 class _Echo:

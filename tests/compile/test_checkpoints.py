@@ -173,6 +173,19 @@ def test_machine_code_has_checkpoints_where_memory_ends(text):
         made.call(given, Control(memory=2_000))
 
 
+def test_what_the_process_has_counts_for_the_choice(monkeypatch):
+    """Code that would keep much is not made where its checkpoints are called."""
+    llvm = pytest.importorskip("gradcli.engine.compile.llvm.code")
+    monkeypatch.setattr(llvm, "_MUCH", 1 << 20)
+    made = llvm.Code(numbers_alone(BOUND.replace("param", "input")))
+    narrow = Control(memory=900_000, more=lambda: 1 << 30, whole=lambda: 1 << 20)
+    found = made.call([1e-4, 1.0], narrow)
+    assert made._sparing is not None
+    assert "machine" not in vars(made)
+    assert made.call([1e-4, 1.0], Control()) == found
+    assert "machine" in vars(made)
+
+
 def test_without_a_reverse_there_are_no_checkpoints():
     llvm = pytest.importorskip("gradcli.engine.compile.llvm.code")
     program = derivative(HEAD + "(exp(x) * y).sum()")

@@ -38,10 +38,12 @@ class Control:
             its turns. Each row of a call has this number.
         memory: The bytes that the stacks of a call may take without asking.
         more: Called if they need more; returns the number of bytes that are left.
+        whole: The same where all that the process has counts, not only what the call has taken;
+            loops that need more keep checkpoints.
         echo: Takes the texts that the program prints, in order.
     """
 
-    __slots__ = ("echo", "memory", "more", "stop", "turns")
+    __slots__ = ("echo", "memory", "more", "stop", "turns", "whole")
 
     def __init__(
         self,
@@ -49,9 +51,11 @@ class Control:
         memory: int = MOST,
         echo: Callable[[str], None] = nowhere,
         more: Callable[[], int] = nothing,
+        whole: Callable[[], int] | None = None,
     ) -> None:
         self.stop = c_byte(0)
         self.turns = turns
         self.memory = memory
         self.more = more
+        self.whole = whole or more
         self.echo = echo

@@ -99,6 +99,11 @@ class Meter:
         return most - max(resident() - self._base, 0)
 
     @property
+    def whole(self) -> int:
+        """The number of bytes that are left where all that the process has counts."""
+        return self.most - resident()
+
+    @property
     def large(self) -> int:
         """The number of bytes from which on memory is checked before it is taken."""
         memory = self.limits.memory

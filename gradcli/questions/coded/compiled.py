@@ -245,7 +245,7 @@ class Compiled:
     def _control(self, turns: int, echo: Callable[[str], None] = nowhere) -> Control:
         """The limits of a call. It asks for the free memory only before it takes much."""
         found = meter()
-        return Control(turns, found.large, echo, lambda: found.left)
+        return Control(turns, found.large, echo, lambda: found.left, lambda: found.whole)
 
     def _stopped(self) -> LimitError:
         """The error of code that was stopped from outside, at the first loop that it has."""

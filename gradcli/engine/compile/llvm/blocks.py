@@ -32,10 +32,11 @@ if TYPE_CHECKING:
     class Code(Protocol):
         """What is asked of machine code; see `code.Code`."""
 
-        machine: Any
         stacks: Mapping[int, int]
         calls_python: bool
 
+        @property
+        def machine(self) -> Any: ...
         @property
         def source(self) -> str: ...
         def run(self, control: Control) -> Run: ...

@@ -27,11 +27,12 @@ if TYPE_CHECKING:
     class Code(Protocol):
         """What is asked of machine code; see `code.Code`."""
 
-        machine: Any
         given: Words
         gives: Words
         short: int
 
+        @property
+        def machine(self) -> Any: ...
         @property
         def is_long(self) -> bool: ...
         @property

@@ -6,6 +6,7 @@ import ctypes
 from _thread import get_ident
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import cached_property
 from typing import Any
 
 from gradcli.engine.compile.control import Control, Left
@@ -33,6 +34,7 @@ need more turns, the run starts again in a thread of its own, and so do later ru
 some tenths of a millisecond.
 """
 
+_MUCH = 1 << 26  # bytes that loops keep and that may not fit into memory
 _LARGE = 3000  # lines; optimizing more would take too long
 
 
@@ -41,7 +43,6 @@ class Code:
     process is compiled again.
 
     Fields:
-        machine: the functions of the code.
         given, gives: the words of its inputs and results.
         calls_python: true if it does some steps in Python.
         stacks: the index of each stack, by its number in the program.
@@ -61,7 +62,7 @@ class Code:
         self.short = _SHORT // module.turn + 1
         self._last = module.turns  # of the last call, or of any call
         self._primitives = module.primitives
-        self.machine = Machine(module.text, _effort(module))
+        self._made = module.text, _effort(module)
         self.given = Words([v.type for v in program.inputs])
         self.gives = Words([type_of(x) for x in program.block.results])
         tells = [(text, Words(types)) for text, types in module.tells]
@@ -72,18 +73,27 @@ class Code:
         self._silent = Shape(stacks, (), tells, *arrays)  # for rows, which do not print
         self._arrays_in = [k for k, t in enumerate(self.given.types) if is_array(t)]
         self._arrays_out = [k for k, t in enumerate(self.gives.types) if is_array(t)]
+        if self._keeps < _MUCH:
+            self.machine  # noqa: B018 - if it cannot be made, another back end is asked
+
+    @cached_property
+    def machine(self) -> Machine:
+        """The functions of the code. Of a program that keeps much they are made when they are first
+        called: its program with checkpoints may be called instead.
+        """
+        return Machine(*self._made)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Code, (self.program,)
 
     def call(self, inputs: Sequence[Any], control: Control) -> tuple[Any, ...]:
-        """The program's results for some inputs. If what its loops keep does not fit into memory,
-        they keep checkpoints.
+        """The program's results for some inputs. If what its loops keep does not fit into memory
+        beside all else that the process has there, they keep checkpoints.
 
         Raises:
             Left: If the code bails out.
         """
-        if self._keeps <= control.memory or self._keeps <= control.more():
+        if self._keeps <= control.memory or self._keeps <= control.whole():
             try:
                 return self._called(inputs, control)
             except Left as left:

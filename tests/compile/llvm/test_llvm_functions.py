@@ -273,3 +273,27 @@ def test_kernels_of_two_sizes_and_of_two_functions_differ():
     traced = [step.traced for step in steps.steps]
     assert traced[0] is traced[3]
     assert len({id(t) for t in traced}) == 3
+
+
+ROOTS = {
+    # a choice with a square root, and whether the root is taken where the test is true alone
+    "the slope of a logarithm": ("where(x < 0, sqrt(x), 1 / x)", True),
+    "the other way": ("where(x < 0, 1 / x, sqrt(x))", False),
+    "a root that others read": ("where(x < 0, sqrt(x) * y, sqrt(x) + y)", False),
+    "two choices": ("where(x < 0, sqrt(x), y) + where(y < 0, sqrt(y), x)", True),
+    "a root of a number": ("where(x < y, sqrt(b), y)", False),
+    "a test of another array": ("where(y > 1, sqrt(x * x), x)", True),
+}
+
+
+@pytest.mark.parametrize("size", [1, 5, 24, 1003])
+@pytest.mark.parametrize(("text", "is_rare"), ROOTS.values(), ids=ROOTS)
+def test_square_roots_that_few_elements_want(text, is_rare, size, modules):
+    asked = load(f"input x: float[{size}]\ninput y: float[{size}]\ninput b\n{text}")
+    x = np.random.default_rng(2).normal(size=(2, size))
+    for given in (x, np.abs(x), -np.abs(x)):
+        named = {"x": given[0], "y": given[1], "b": 0.3}
+        found, wanted = (asked.run(named, options=o).to_json() for o in (ALWAYS, NEVER))
+        assert found == wanted
+    if size == 24:
+        assert ("call i1 @llvm.vector.reduce.or" in modules[-1].text) == is_rare

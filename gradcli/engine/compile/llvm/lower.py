@@ -42,6 +42,7 @@ _INTRINSICS = (
     "<8 x double> @llvm.fabs.v8f64(<8 x double>)",
     "<8 x double> @llvm.sqrt.v8f64(<8 x double>)",
     "double @llvm.copysign.f64(double, double)",
+    "i1 @llvm.vector.reduce.or.v8i1(<8 x i1>)",
     "i64 @llvm.abs.i64(i64, i1)",
     "i64 @llvm.ctlz.i64(i64, i1)",
     "{i64, i1} @llvm.sadd.with.overflow.i64(i64, i64)",

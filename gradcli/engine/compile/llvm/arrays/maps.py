@@ -7,6 +7,7 @@ so that intermediate results stay in the processor's nearest cache.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -152,6 +153,7 @@ class Maps:
         self._made = {id(s.target) for s in steps}
         self._places: dict[int, str] = {id(x): f"%o{k}" for k, x in enumerate(kept)}
         self._in_room: set[int] = set()
+        self._tests = self._for_nan()
         self._names: dict[Any, str] = {}
         self._pinned: dict[Any, str] = {}
 
@@ -215,6 +217,20 @@ class Maps:
             found[id(s.target)] = stage, not own
             stages.append(stage)
         return stages
+
+    def _for_nan(self) -> dict[int, Any]:
+        """Square roots that are wanted where a test is true alone, as the rules of logarithms have
+        them for nan: the key of the test, by the step.
+        """
+        read = Counter(id(x.node) for s in self.steps for x in s.operands if isinstance(x, Part))
+        roots = {id(s.target): s for s in self.steps if s.function is np.sqrt and is_own(s)}
+        tests: dict[int, Any] = {}
+        for s in self.steps:
+            x = s.operands[1] if s.function == "select" else None
+            maker = roots.get(id(x.node)) if isinstance(x, Part) else None
+            if maker is not None and read[id(maker.target)] == 1 and maker.target not in self.kept:
+                tests[id(maker)] = self._key(s.operands[0])
+        return tests
 
     def _place(self) -> None:
         """Give scratch memory to intermediate results that pass from one loop to another."""
@@ -366,11 +382,11 @@ class Maps:
             for x, t in zip(s.operands, s.types, strict=False):
                 if isinstance(x, Number) or not x.shape:
                     self._alone(x, t, width, known)
-        head, body, on, before = w.label(), w.label(), w.label(), w.block
+        head, body, latch, on, before = *(w.label() for _ in range(4)), w.block
         w.go(head)
         w.start(head)
         i, following = w.name(), w.name()
-        w.do(f"{i} = phi i64 [ {start}, %{before} ], [ {following}, %{body} ]")
+        w.do(f"{i} = phi i64 [ {start}, %{before} ], [ {following}, %{latch} ]")
         w.branch(w.put(f"icmp ult i64 {i}, {end}"), body, on)
         w.start(body)
         for s in steps:
@@ -382,15 +398,38 @@ class Maps:
                     at = self._element(self._base(x), t, x.node, off, i)
                     known[key] = _load(w, t, at, width)
                 args.append(known[key])
-            made = exact(w, s.function, s.types, args, width)
+            test = known.get(self._tests.get(id(s)))
+            made = (
+                exact(w, s.function, s.types, args, width)
+                if test is None
+                else self._rare(s, args, test, width)
+            )
             known[("made", id(s.target))] = made
             if id(s.target) in self._places:
                 t = s.types[-1]
                 at = self._element(self._places[id(s.target)], t, s.target, off, i)
                 _store(w, t, made, at, width)
+        w.go(latch)
+        w.start(latch)
         w.do(f"{following} = add i64 {i}, {width}")
         w.go(head)
         w.start(on)
+
+    def _rare(self, s: Map, args: Sequence[str], test: str, width: int) -> str:
+        """Emit a step whose result is wanted where a test is true, which is rare."""
+        w, type_ = self._w, vector_type(TYPES[s.types[-1]], width)
+        some, on, before = w.label(), w.label(), w.block
+        is_wanted = (
+            w.put(f"call i1 @llvm.vector.reduce.or.v{WIDE}i1(<{WIDE} x i1> {test})")
+            if width > 1
+            else test
+        )
+        w.branch(is_wanted, some, on, RARE)
+        w.start(some)
+        made = exact(w, s.function, s.types, args, width)
+        w.go(on)
+        w.start(on)
+        return w.put(f"phi {type_} [ {made}, %{some} ], [ {_zero(type_)}, %{before} ]")
 
     def _alone(self, x: Part | Number, t: str, width: int, known: dict[Any, str]) -> None:
         w, key = self._w, self._key(x)

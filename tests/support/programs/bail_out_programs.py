@@ -326,4 +326,22 @@ PROGRAMS = {
         "m = (ones(30, 30) * x).round().long()\nm.sum(0).sum() * b",
     ),
     "a text, which is differentiated, is not a number": ("grad wrt=y", "y = 'a'\nx"),
+    "an array of another dtype": ("grad", "t = w.reshape(4, 10)[1:0, [0, 0]]\n(t * t).sum() * x"),
+    "`masked_select` of a tensor with dimensions": (
+        "grad",
+        "masked_select(w // -2, w // -2 < 0.5).sum() * x",
+    ),
+    "the default of `p` depends on other inputs": ("grad", "input p: float = x * 2\np * b"),
+    "random numbers with another layout": ("run", "rand_like(w.reshape(4, 10).T).sum() * x"),
+    "its result is not a number": ("run", "(i for i in range(3))"),
+    "along which dimension is the `min` is known only at run time": (
+        "grad",
+        "w.reshape(4, 10).min(dim=1 if x > b else 0).values.sum() * x",
+    ),
+    "several directions go through a rule of the program": ("jacobian", "F.apply(x) * v"),
+    "two lists are one on one of two paths": (
+        "run",
+        "u = [0.0, 0.0, 1.0, 0.0, 0.0]\nfor t in range(20):\n    new = [0.0] * 5\n    for i in range(1, 4): new[i] = u[i] + x * (u[i + 1] - u[i - 1])\n    u = new\nu[2]",
+    ),
+    "a rule asks for a value": ("grad", "w.quantile(b) * x"),
 }

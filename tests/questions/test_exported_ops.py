@@ -1,61 +1,33 @@
-"""Each op on numbers has the digits of gradcli in exported C, value and derivatives."""
-
-import math
+"""The table of the operations that have source code: C has the interpreter's values and gradients."""
 
 import pytest
-from support.checks.exported_c import CC, called, library
+from support.checks import exported_ops
+from support.checks.amounts import chunks
+from support.checks.exported_c import CC
+from support.programs.array_programs import every_sample
 
-from gradcli.engine.compile.export.languages import c
-from gradcli.engine.ops.catalog import ops
-from gradcli.errors import GradError
-from gradcli.program import load
-from gradcli.questions.asked.request import request
-from gradcli.questions.exported.export import written
-
-POINTS = [(0.6, 1.4), (-0.3, 2.0), (2.5, -1.5), (0.0, 1.0)]
-MOST = 2  # arguments of an op
-
-pytestmark = [
-    pytest.mark.long,
-    pytest.mark.skipif(CC is None, reason="there is no C compiler"),
+LINES = [
+    line
+    for line in exported_ops.PAGE.read_text("utf-8").splitlines(keepends=True)
+    if line.startswith("| `")
 ]
+MOST = 8  # units in the last place, by NumPy's functions and its order of addition
 
 
-def _units():
-    """Each op whose arguments are numbers alone, as a program and its unit."""
-    for name in [*ops]:
-        op = ops[name]
-        if op.value.number is None or op.params or not op.differentiable or len(op.args) > MOST:
-            continue
-        args = ["x", "y"][: len(op.args)]
-        inputs = "".join(f"input {x} = 0.5\n" for x in args)
-        try:
-            program = load(f"{inputs}{name}({', '.join(args)})")
-            unit = written(program.loaded, request({}, {}), [], 1, f"f_{name}", c.RESERVED)
-        except GradError:
-            continue  # no function of the language, or no formula
-        yield name, program, unit
+@pytest.mark.skipif(CC is None, reason="there is no C compiler")
+@pytest.mark.parametrize("first", chunks(few=6, many=len(LINES), size=6))
+def test_c_has_the_numbers_of_gradcli_and_the_table_is_current(first):
+    wanted = LINES[first : first + 6]
+    found = exported_ops.cases({line.split("`")[1] for line in wanted})
+    assert [*exported_ops.rows(found)] == wanted
+    for case in found:
+        if case.unit is not None:
+            assert case.difference <= (0 if case.is_of_numbers else MOST), case.text
 
 
-def _expected(program, values):
-    try:
-        found = program.grad(values)
-    except GradError:
-        return None
-    numbers = [found.value, *found.grad.values()]
-    return numbers if all(map(math.isfinite, numbers)) else None
-
-
-def test_each_op_has_the_digits_of_gradcli(tmp_path):
-    units, files = [*_units()], {}
-    for _, _, unit in units:
-        files[f"{unit.name}.c"] = c.source(unit, "0", f"{unit.name}.h")
-        files[f"{unit.name}.h"] = c.header(unit, "0", f"{unit.name}.h")
-    made = library(tmp_path, files, ["-fno-builtin"])
-    assert len(units) > 80
-    for name, program, unit in units:
-        for point in POINTS:
-            values = {x: v for x, v in zip("xy", point, strict=True) if x in program.inputs}
-            status, found = called(made, unit, values)
-            numbers = None if status else [*found["value"], *found["grad"]]
-            assert numbers == _expected(program, values), (name, values)
+def test_each_operation_stands_in_it():
+    named = {line.split("`")[1] for line in LINES}
+    assert named <= {name for name, *_ in every_sample()}
+    written = sum(int(line.split(" | ")[2]) for line in LINES)
+    programs = sum(int(line.split(" | ")[1]) for line in LINES)
+    assert written > 0.75 * programs

@@ -18,13 +18,7 @@ from gradcli.engine.compile.export.unit import Question, Results, Unit, unit
 from gradcli.engine.compile.specialize.program import Tensors
 from gradcli.engine.compile.specialize.tracing.arrays import Arrays
 from gradcli.engine.compile.specialize.tracing.scalarized import Vectors
-from gradcli.engine.compile.typed import (
-    NUMBERS_IN,
-    NotCompilable,
-    Program,
-    TooLarge,
-    dtype_and_shape,
-)
+from gradcli.engine.compile.typed import NUMBERS_IN, NotCompilable, Program, dtype_and_shape
 from gradcli.engine.compile.walk import values
 from gradcli.engine.run.execution.inputs import Given, check_complete, check_names
 from gradcli.engine.tape.tensor import Tensor
@@ -226,15 +220,13 @@ def _unit(
         except NotCompilable as error:
             return None, error, False
 
-    arrays, first, are_large = attempt(Arrays)
+    arrays, why, are_large = attempt(Arrays)
     if arrays is not None and are_large:
         return arrays
-    numbers, why, _ = attempt(Vectors)
+    numbers, *_ = attempt(Vectors)
     found = numbers or arrays
     if found is None:
         assert why is not None
-        if first is not None and isinstance(why, TooLarge):
-            why = first
         if order:
             with suppress(NotCompilable):
                 _unit(loaded, request, of, 0, name, reserved)

@@ -155,7 +155,14 @@ def machine_code(monkeypatch):
 
 
 def samples():
-    """Programs made of the samples of operations, with values for their inputs."""
+    """Programs made of the samples of operations on tensors, with values for their inputs."""
+    for name, text, given, dots in every_sample():
+        if any(map(np.ndim, given.values())):
+            yield name, text, given, dots
+
+
+def every_sample():
+    """Programs made of the samples of operations that have a float, with values for their inputs."""
     for name in sorted(ops):
         op = ops[name]
         if (
@@ -171,7 +178,7 @@ def samples():
 
 
 def _of_sample(op, s):
-    """The text of a sample's program, and its inputs; None if it has no tensor of floats."""
+    """The text of a sample's program, and its inputs; None if it has no float."""
     head, given, names = [], {}, []
     for letter, a in zip("abcdefgh", s.args, strict=False):
         shape = np.shape(a)
@@ -185,7 +192,7 @@ def _of_sample(op, s):
             head.append(
                 f"input {letter}" + (f": float[{','.join(map(str, shape))}]" if shape else "")
             )
-    if not any(map(np.ndim, given.values())) or any(0 in np.shape(a) for a in given.values()):
+    if not given or any(0 in np.shape(a) for a in given.values()):
         return None
     params = "".join(f", {k.removeprefix('*')}={_said(v)}" for k, v in s.params.items())
     listed = ", ".join(names)

@@ -75,6 +75,12 @@ ARRAYS = {
     "sum(y * y)",
     "special": f"{_X}(erf(x) + lgamma(x + 1) + log1p(x) + atan(x)).sum()",
     "large": "input a = 0.7\nx = linspace(0, 1, 300)\ny = exp(a * x)\nsum(y * y) / 300",
+    "rows": f"{_X}w = x.reshape(6, 2)\nr = embedding(tensor([1, 1, 0, 5]), w)\n(r * r[0]).sum()",
+    "along": f"{_X}w = x.reshape(3, 4)\nk = tensor([[2, 0, 2, 1], [0, 0, 1, 1]])\n"
+    "(gather(w, 0, k) * w[:2]).sum() + take_along_dim(w, tensor([[3], [-1], [0]]), 1).prod()",
+    "transposed": f"{_X}w = x.reshape(3, 4).T * 1.5\nw.sum() + (w * w).sum(dim=0)[1]",
+    "one": f"{_X}input b: float[1] = [0.7]\nsum(b * x) + clamp(b, 0, 1)[0] * x[3]",
+    "unread": f"{_X}w = x.reshape(6, 2)\n(1 - cosine_similarity(w, w * 2 + 1, 1)).mean()",
     "outer": f"{_X}sum(outer(x, x) * 0.5) + (x[:, None] - x[None, :]).abs().sum()",
 }
 """Programs on arrays that are too long to be written element by element."""

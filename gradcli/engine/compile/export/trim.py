@@ -1,9 +1,9 @@
-"""Trim source code: no variable that nothing reads, no function that nothing calls."""
+"""Trim source code: no variable or array that nothing reads, no function that nothing calls."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from gradcli.engine.compile.export.written import (
     Assign,
@@ -13,9 +13,16 @@ from gradcli.engine.compile.export.written import (
     Declare,
     Expression,
     Function,
+    Item,
+    KeepAll,
     Let,
+    Room,
     Statement,
+    Store,
+    Table,
     Take,
+    TakeAll,
+    Total,
     Until,
     Variable,
     When,
@@ -27,7 +34,9 @@ from gradcli.engine.compile.export.written import (
 
 
 def trimmed(body: Sequence[Statement], wanted: Sequence[Expression]) -> tuple[Statement, ...]:
-    """The statements without variables that are never read; `wanted` are read behind them."""
+    """The statements without variables and arrays that are never read; `wanted` are read behind
+    them.
+    """
     while True:
         uses = _uses(body, wanted)
         made = _without(body, uses)
@@ -37,16 +46,27 @@ def trimmed(body: Sequence[Statement], wanted: Sequence[Expression]) -> tuple[St
 
 
 def _uses(body: Sequence[Statement], wanted: Sequence[Expression]) -> Counter[str]:
+    """How often each variable and array is read, but to change itself."""
     found: Counter[str] = Counter()
     for x in wanted:
-        found.update(part.name for part in every(x) if isinstance(part, Variable))
+        found.update(_names(x))
     for s in statements(body):
+        own = s.variable.name if isinstance(s, Assign) else None
+        own = s.array if isinstance(s, Store) else own
         for x in read(s):
-            own = s.variable.name if isinstance(s, Assign) else None
-            found.update(
-                part.name for part in every(x) if isinstance(part, Variable) and part.name != own
-            )
+            found.update(name for name in _names(x) if name != own)
+        if isinstance(s, (KeepAll, TakeAll)):
+            found[s.array] += 1
     return found
+
+
+def _names(x: Expression) -> Iterator[str]:
+    """The names of the variables and arrays in an expression."""
+    for part in every(x):
+        if isinstance(part, Variable):
+            yield part.name
+        elif isinstance(part, (Item, Total)):
+            yield part.array
 
 
 def _without(body: Sequence[Statement], uses: Counter[str]) -> tuple[Statement, ...]:
@@ -54,6 +74,8 @@ def _without(body: Sequence[Statement], uses: Counter[str]) -> tuple[Statement, 
     for s in body:
         match s:
             case Let(variable=v) | Declare(variable=v) | Assign(variable=v) if not uses[v.name]:
+                continue
+            case Room(array=array) | Table(array=array) | Store(array=array) if not uses[array]:
                 continue
             case When(test=test):
                 then, orelse = _without(s.then, uses), _without(s.orelse, uses)

@@ -11,13 +11,15 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from gradcli.engine.compile.export.arrays.loops import ArrayLoops, Elementwise, Numbered
+from gradcli.engine.compile.export.arrays.elements import Numbered
+from gradcli.engine.compile.export.arrays.loops import ArrayLoops, Elementwise
 from gradcli.engine.compile.export.arrays.variables import Fill, WithVariables, is_whole
 from gradcli.engine.compile.export.body import Body
 from gradcli.engine.compile.export.names import Names
 from gradcli.engine.compile.export.operations import Attempted, Operations
 from gradcli.engine.compile.export.remarks import Remarks
 from gradcli.engine.compile.export.tape import Relieved
+from gradcli.engine.compile.export.trim import trimmed
 from gradcli.engine.compile.export.written import (
     Attempt,
     Expression,
@@ -97,7 +99,7 @@ class ArrayBody(Body):
         super().__init__(
             Relieved(made.program, less.turns), names, given, operations, remarks, first, inputs
         )
-        self.statements = (*self._loops_of.tables, *self.statements)
+        self.statements = trimmed((*self._loops_of.tables, *self.statements), self.results)
 
     # --- what is used where ----------------------------------------------------------------------
 
@@ -327,8 +329,7 @@ class ArrayBody(Body):
         if not isinstance(node, Node) or not symbol.is_whole:
             node = self._copied(symbol).source
             assert isinstance(node, Node)
-        if not node.at:
-            self._made.append(self._stored(node))
+        self._loops_of.room(self._made, node)
         self._flush()
         return node
 
@@ -349,6 +350,13 @@ class ArrayBody(Body):
         if not is_array(type_of(x)):
             self._flush()
             return super()._result(x)
+        symbol = self._argument(x)
+        if isinstance(x, Value) and symbol.size == 1:
+            self._flush()
+            found = self._loops_of.only(symbol)
+            if not is_atom(found):
+                found = self._held(Variable(self._name(x).name, symbol.type), found)
+            return [found]
         node = self._in_memory(x)
         return [Item(node.at, k, node.type) for k in range(node.count)]
 

@@ -122,8 +122,9 @@ class Vectors:
         if not isinstance(x, Vector):
             raise self._refused(op)
         places = np.arange(len(x.numbers)).reshape(x.shape)
+        params = {**op.params, **params}
         try:
-            taken = op.value.array(places, **{**op.params, **params})  # type: ignore[misc]  # it has one
+            taken = op.value.array(places, **params)  # type: ignore[misc]  # it has one
         except (GradError, IndexError, TypeError, ValueError):
             raise self.refused(f"`{op.name}` of these arguments") from None
         if isinstance(taken, tuple):

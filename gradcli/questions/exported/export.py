@@ -18,7 +18,13 @@ from gradcli.engine.compile.export.unit import Question, Results, Unit, unit
 from gradcli.engine.compile.specialize.program import Tensors
 from gradcli.engine.compile.specialize.tracing.arrays import Arrays
 from gradcli.engine.compile.specialize.tracing.scalarized import Vectors
-from gradcli.engine.compile.typed import NUMBERS_IN, NotCompilable, Program, dtype_and_shape
+from gradcli.engine.compile.typed import (
+    NUMBERS_IN,
+    NotCompilable,
+    Program,
+    TooLarge,
+    dtype_and_shape,
+)
 from gradcli.engine.compile.walk import values
 from gradcli.engine.run.execution.inputs import Given, check_complete, check_names
 from gradcli.engine.tape.tensor import Tensor
@@ -30,6 +36,7 @@ from gradcli.questions.asked.names import Watch, unknown_output
 from gradcli.questions.asked.request import Options, Request
 from gradcli.questions.coded.lowered import Plan
 from gradcli.questions.exported.lowerings import (
+    OfWholeArrays,
     Plain,
     PlainDerivative,
     PlainHessian,
@@ -223,9 +230,11 @@ def _unit(
     arrays, why, are_large = attempt(Arrays)
     if arrays is not None and are_large:
         return arrays
-    numbers, *_ = attempt(Vectors)
+    numbers, of_elements, _ = attempt(Vectors)
     found = numbers or arrays
     if found is None:
+        if isinstance(why, OfWholeArrays) and not isinstance(of_elements, TooLarge):
+            why = of_elements
         assert why is not None
         if order:
             with suppress(NotCompilable):

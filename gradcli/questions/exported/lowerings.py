@@ -27,6 +27,10 @@ from gradcli.questions.coded.derivatives import LoweredDerivatives
 from gradcli.questions.coded.lowered import Plan
 
 
+class OfWholeArrays(NotCompilable):
+    """There is no source code on whole arrays; on their elements there may be."""
+
+
 class Plain(LoweredDerivatives):
     """Base of these questions.
 
@@ -65,9 +69,9 @@ class Plain(LoweredDerivatives):
         program = self._with_leaves(program)
         given = {v.number for v in program.inputs}
         if any(v.number not in given for v in self.points):
-            raise NotCompilable("it is differentiated by an array that it makes itself")
+            raise OfWholeArrays("it is differentiated by an array that it makes itself")
         if self.order and (self.order > 1 or self.shape) and (self.whole or self._is_whole):
-            raise NotCompilable("a Jacobian or Hessian of whole arrays")
+            raise OfWholeArrays("a Jacobian or Hessian of whole arrays")
         return self.plain(silent(program), request)
 
     def _with_leaves(self, program: Program) -> Program:

@@ -80,6 +80,7 @@ ARRAYS = {
     "(gather(w, 0, k) * w[:2]).sum() + take_along_dim(w, tensor([[3], [-1], [0]]), 1).prod()",
     "transposed": f"{_X}w = x.reshape(3, 4).T * 1.5\nw.sum() + (w * w).sum(dim=0)[1]",
     "one": f"{_X}input b: float[1] = [0.7]\nsum(b * x) + clamp(b, 0, 1)[0] * x[3]",
+    "one_of_no_name": "input b: float[1] = [0.7]\nx = linspace(0, 1, 30)\nsum(b * x) + sum(b * x * b)",
     "unread": f"{_X}w = x.reshape(6, 2)\n(1 - cosine_similarity(w, w * 2 + 1, 1)).mean()",
     "outer": f"{_X}sum(outer(x, x) * 0.5) + (x[:, None] - x[None, :]).abs().sum()",
 }

@@ -355,7 +355,9 @@ class ArrayBody(Body):
             self._flush()
             found = self._loops_of.only(symbol)
             if not is_atom(found):
-                found = self._held(Variable(self._name(x).name, symbol.type), found)
+                wish = self._names.get(x.number)
+                made = self._given.numbered(symbol.type) if wish is None else self._given(wish)
+                found = self._held(Variable(made, symbol.type), found)
             return [found]
         node = self._in_memory(x)
         return [Item(node.at, k, node.type) for k in range(node.count)]

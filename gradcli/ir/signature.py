@@ -72,6 +72,10 @@ if TYPE_CHECKING:  # a protocol takes as long as importing a room
             """True if the library has a member with that full path, such as `torch.nn.Linear`."""
             ...
 
+        def exported(self, module: str) -> list[str]:
+            """The names that the library has in a module."""
+            ...
+
         def names_later(self, path: str) -> bool:
             """True if a member of the library has attributes that are named at run time."""
             ...

@@ -293,6 +293,8 @@ def _agreed(check: _Check, failure: str) -> None:
         if found.code == "wrong-derivative":
             found.message = f"{failure}: {found.message}"
             error.raises = AssertionError
+        elif found.code == "leaf-in-place":
+            error.raises = TypeError  # autograd's arrays take no new items
         raise
 
 

@@ -367,6 +367,8 @@ number: Op = constant(
     "number", Kind("number"), "The kind of all numbers, for `isinstance(x, number)`."
 )
 
+name: Op = constant("__name__", "__main__", "The name of the program as a module: `__main__`.")
+
 _KINDS = {
     **dict.fromkeys(("tensor", "Tensor", "FloatTensor", "Variable"), ("torch.Tensor",)),
     "callable": ("function",),

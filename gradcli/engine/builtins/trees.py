@@ -13,7 +13,7 @@ from gradcli.engine.run.derivatives import transforms
 from gradcli.engine.run.derivatives.custom import Custom
 from gradcli.engine.run.derivatives.transforms import Tree
 from gradcli.engine.tape.tensor import Tensor, truth
-from gradcli.engine.values.data import shape_of
+from gradcli.engine.values.data import NUMBERS, shape_of
 from gradcli.engine.values.objects import Object, TreeForm, parts_of, with_parts
 from gradcli.engine.values.sizes import number, whole
 from gradcli.errors import run_error
@@ -30,14 +30,22 @@ def _parts(tree: Tree) -> list[Any] | None:
     return [] if tree is None else parts_of(tree)
 
 
-def leaves_of(tree: Tree) -> Iterator[Any]:
-    """The values of a tree, in order."""
+def _nodes(tree: Tree, is_leaf: Any) -> list[Any] | None:
+    """The items of a tree node; None for a leaf, which `is_leaf` may say of any value."""
     parts = _parts(tree)
+    if parts is None or (is_leaf is not None and truth(called(is_leaf, [tree], "is_leaf"))):
+        return None
+    return parts
+
+
+def leaves_of(tree: Tree, is_leaf: Any = None) -> Iterator[Any]:
+    """The values of a tree, in order."""
+    parts = _nodes(tree, is_leaf)
     if parts is None:
         yield tree
         return
     for part in parts:
-        yield from leaves_of(part)
+        yield from leaves_of(part, is_leaf)
 
 
 def _rebuilt(tree: Tree, parts: Sequence[Any]) -> Tree:
@@ -49,22 +57,31 @@ def _rebuilt(tree: Tree, parts: Sequence[Any]) -> Tree:
     return tuple(parts) if isinstance(tree, tuple) else None if tree is None else [*parts]
 
 
-def _mapped(function: Any, trees: Sequence[Tree], is_leaf: Any) -> Tree:
+def _mapped(session: Any, function: Any, trees: Sequence[Tree], is_leaf: Any) -> Tree:
     first = trees[0]
-    parts = _parts(first)
-    if parts is None or (is_leaf is not None and called(is_leaf, [first], "tree_map")):
+    parts = _nodes(first, is_leaf)
+    if parts is None:
         return called(function, trees, "tree_map")
-    others = [_parts(tree) for tree in trees[1:]]
+    others = [_parts_beside(session, parts, tree) for tree in trees[1:]]
     if any(part is None or len(part) != len(parts) for part in others):
-        raise run_error("wrong-count", "`tree_map` needs trees of one structure")
+        raise run_error("wrong-count", "`tree_map` needs trees of one structure", raises=ValueError)
     rows = zip(parts, *(part or () for part in others), strict=True)
-    return _rebuilt(first, [_mapped(function, row, is_leaf) for row in rows])
+    return _rebuilt(first, [_mapped(session, function, row, is_leaf) for row in rows])
+
+
+def _parts_beside(session: Any, parts: Sequence[Any], tree: Tree) -> list[Any] | None:
+    """The items of a tree node; of a tensor beside a list of numbers, whose gradient it may be, its
+    elements.
+    """
+    if isinstance(tree, Tensor) and tree.ndim == 1 and all(type(p) in NUMBERS for p in parts):
+        return [*session.items(tree)]
+    return _parts(tree)
 
 
 def _tree_map(session: Any, *given: Any, is_leaf: Any) -> Tree:
     if len(given) < 2:
         raise run_error("wrong-arity", "`tree_map` takes a function and a tree, or several")
-    return _mapped(given[0], given[1:], is_leaf)
+    return _mapped(session, given[0], given[1:], is_leaf)
 
 
 tree_map: Op = host(
@@ -79,16 +96,17 @@ tree_map: Op = host(
 
 tree_leaves: Op = host(
     "tree_leaves",
-    lambda session, tree: [*leaves_of(tree)],
-    args=("tree",),
+    lambda session, tree, is_leaf: [*leaves_of(tree, is_leaf)],
+    args=("tree", "is_leaf=None"),
     doc="`jax.tree.leaves`: the values in lists, tuples and dictionaries.",
     source="JAX: tree.leaves",
     keeps=True,
 )
 
 
-def _reduced(session: Any, function: Any, tree: Tree, initializer: Any) -> Any:
-    leaves = [*leaves_of(tree)] if initializer is None else [initializer, *leaves_of(tree)]
+def _reduced(session: Any, function: Any, tree: Tree, initializer: Any, is_leaf: Any) -> Any:
+    leaves = [*leaves_of(tree, is_leaf)]
+    leaves = leaves if initializer is None else [initializer, *leaves]
     if not leaves:
         raise run_error("empty-reduction", "`tree_reduce` of no values")
     value = leaves[0]
@@ -100,34 +118,111 @@ def _reduced(session: Any, function: Any, tree: Tree, initializer: Any) -> Any:
 tree_reduce: Op = host(
     "tree_reduce",
     _reduced,
-    args=("function", "tree", "initializer=None"),
+    args=("function", "tree", "initializer=None", "is_leaf=None"),
     doc="`jax.tree.reduce`: the values of a tree put together two by two.",
     source="JAX: tree.reduce",
     keeps=True,
 )
 
 
-def _filled(tree: Tree, leaves: Iterator[Any]) -> Tree:
-    parts = _parts(tree)
-    return next(leaves) if parts is None else _rebuilt(tree, [_filled(p, leaves) for p in parts])
+def _filled(tree: Tree, leaves: Iterator[Any], is_leaf: Any = None) -> Tree:
+    parts = _nodes(tree, is_leaf)
+    if parts is None:
+        return next(leaves)
+    return _rebuilt(tree, [_filled(p, leaves, is_leaf) for p in parts])
 
 
 class _Form:
-    """The form of a tree."""
+    """The form of a tree: a tree whose leaves do not matter."""
 
     said = "the form of a tree"
+    _members: tuple[dict[str, Any], dict[str, Any]]
 
-    def __init__(self, tree: Tree) -> None:
+    def __init__(self, tree: Tree, is_leaf: Any) -> None:
         self.tree = tree
+        self.is_leaf = is_leaf
 
     def __repr__(self) -> str:
-        return "PyTreeDef"
+        return f"PyTreeDef({self._text(self.tree)})"
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Form) and _alike(self, self.tree, other, other.tree)
+
+    def __hash__(self) -> int:
+        return hash(self.leaves())
+
+    def _text(self, tree: Tree) -> str:
+        parts = _nodes(tree, self.is_leaf)
+        if parts is None:
+            return "*"
+        inner = [self._text(part) for part in parts]
+        if type(tree) is dict:
+            keys = sorted(tree, key=str)
+            return f"{{{', '.join(f'{k!r}: {t}' for k, t in zip(keys, inner, strict=True))}}}"
+        if isinstance(tree, tuple):
+            return f"({', '.join(inner)}{',' if len(inner) == 1 else ''})"
+        if isinstance(tree, list):
+            return f"[{', '.join(inner)}]"
+        return (
+            "None" if tree is None else f"CustomNode({type(tree).__name__}, [{', '.join(inner)}])"
+        )
+
+    def leaves(self) -> int:
+        """How many leaves there are."""
+        return sum(1 for _ in leaves_of(self.tree, self.is_leaf))
+
+    def filled(self, values: list[Any]) -> Tree:
+        """The tree with these leaves."""
+        if len(values) != self.leaves():
+            message = f"{len(values)} values do not fill the tree"
+            raise run_error("wrong-count", message, raises=ValueError)
+        return _filled(self.tree, iter(values), self.is_leaf)
+
+    def up_to(self, tree: Tree) -> list[Any]:
+        """The parts of a larger tree that stand where this form has leaves."""
+        return [*self._parts_beside(self.tree, tree)]
+
+    def _parts_beside(self, own: Tree, tree: Tree) -> Iterator[Any]:
+        parts = _nodes(own, self.is_leaf)
+        if parts is None:
+            yield tree
+            return
+        others = _parts(tree)
+        if type(own) is not type(tree) or others is None or len(others) != len(parts):
+            raise run_error("wrong-count", "the tree does not begin as the form", raises=ValueError)
+        for part, other in zip(parts, others, strict=True):
+            yield from self._parts_beside(part, other)
+
+    def children(self) -> list[_Form]:
+        """The forms of the parts."""
+        parts = _nodes(self.tree, self.is_leaf)
+        return [_Form(part, self.is_leaf) for part in parts or ()]
+
+
+def _alike(a: _Form, left: Tree, b: _Form, right: Tree) -> bool:
+    """True if two trees have one form."""
+    ours, theirs = _nodes(left, a.is_leaf), _nodes(right, b.is_leaf)
+    if ours is None or theirs is None:
+        return ours is theirs
+    if type(left) is not type(right) or len(ours) != len(theirs):
+        return False
+    if type(left) is dict and left.keys() != right.keys():
+        return False
+    return all(_alike(a, p, b, q) for p, q in zip(ours, theirs, strict=True))
+
+
+_Form._members = (
+    {"num_leaves": lambda form: form.leaves()},
+    {
+        "flatten_up_to": lambda session, site, form, tree: form.up_to(tree),
+        "children": lambda session, site, form: form.children(),
+    },
+)
 
 tree_flatten: Op = host(
     "tree_flatten",
-    lambda session, tree: ([*leaves_of(tree)], _Form(tree)),
-    args=("tree",),
+    lambda session, tree, is_leaf: ([*leaves_of(tree, is_leaf)], _Form(tree, is_leaf)),
+    args=("tree", "is_leaf=None"),
     doc="`jax.tree.flatten`: the values of a tree, and its form.",
     source="JAX: tree.flatten",
     keeps=True,
@@ -137,10 +232,7 @@ tree_flatten: Op = host(
 def _unflatten(session: Any, treedef: Any, leaves: Any) -> Tree:
     if not isinstance(treedef, _Form):
         raise run_error("wrong-type", "`tree_unflatten` takes the form that `tree_flatten` gives")
-    values = session.items(leaves)
-    if len(values) != sum(1 for _ in leaves_of(treedef.tree)):
-        raise run_error("wrong-count", f"{len(values)} values do not fill the tree")
-    return _filled(treedef.tree, iter(values))
+    return treedef.filled(session.items(leaves))
 
 
 tree_unflatten: Op = host(

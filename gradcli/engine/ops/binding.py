@@ -28,6 +28,8 @@ SPELLINGS = {
     "in_axes": ("in_dims",),
     "out_axes": ("out_dims",),
     "self": ("input",),
+    "x": ("input",),
+    "y": ("other",),
 }
 """Keyword names that are accepted for others."""
 

@@ -403,7 +403,7 @@ class _Expressions:
                 yield Fault("not-callable", message, *function.span, labels=(assigned,))
         elif isinstance(function, ast.Attribute):
             method = function.name
-            if method in self.names.members:
+            if method in self.names.members or self.names.imported(function, scope) is not None:
                 return
             if method in signatures and method not in signatures.attributes:
                 yield from arity_faults(node, of_builtin(signatures[method]), method=True)

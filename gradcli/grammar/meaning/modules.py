@@ -169,6 +169,7 @@ _ALIKE = {
     "torch.nn.modules": "torch.nn",
     **{f"torch.nn.modules.{part}": "torch.nn" for part in _KINDS_OF_LAYERS},
     **{f"torch.optim.{part}": "torch.optim" for part in ("adam", "adamw", "optimizer", "sgd")},
+    "jax.tree": "jax.tree_util",
     "autograd.misc": "autograd.misc.tracers",
     "torch.cuda.amp": "torch.amp",
     "torch.cpu.amp": "torch.amp",
@@ -202,6 +203,11 @@ def member(module: str, name: str, signatures: Signatures) -> str | None:
 def names(module: str, signatures: Signatures) -> list[str]:
     """The names in a module."""
     return signatures.names() if module in TORCH else [*_others().get(module, {})]
+
+
+def names_of_others(module: str) -> list[str]:
+    """The names in a module that are not those of the built-ins."""
+    return [*_others().get(module, {})]
 
 
 def methods(paths: Iterable[str]) -> Iterator[str]:
@@ -394,11 +400,18 @@ _NAMES = {
         """,
     "jax.lax": """
         cond=lax_cond fori_loop scan stop_gradient=detach while_loop exp log sin cos tanh sqrt
-        rsqrt abs max=maximum min=minimum pow add sub mul div
+        rsqrt abs max=maximum min=minimum pow add sub mul div acos acosh asin asinh atan atan2 atanh
+        bitwise_and bitwise_not bitwise_or bitwise_xor bessel_i0e=i0e bessel_i1e=i1e ceil cosh
+        cumlogsumexp=logcumsumexp cumprod=numpy_cumprod cumsum=numpy_cumsum digamma dot=numpy_dot
+        eq erf erfc erf_inv=erfinv exp2 expm1 floor full full_like ge gt
+        is_finite=isfinite le lgamma log1p logistic=sigmoid lt ne neg nextafter reciprocal rem=fmod
+        rev=flip round sign sinh sort=numpy_sort square squeeze tan
+        transpose=numpy_transpose
         """,
     "jax.nn": """
-        celu elu gelu glu leaky_relu log_sigmoid=logsigmoid log_softmax=jax_log_softmax logsumexp
-        one_hot relu relu6 selu sigmoid silu softmax=jax_softmax softplus soft_sign=softsign
+        celu elu gelu glu hard_swish=hardswish hard_silu=hardswish hard_sigmoid=hardsigmoid
+        hard_tanh=hardtanh leaky_relu log_sigmoid=logsigmoid mish log_softmax=jax_log_softmax
+        logsumexp relu relu6 selu sigmoid silu softmax=jax_softmax softplus soft_sign=softsign
         swish=silu tanh
         """,
     "jax.random": """

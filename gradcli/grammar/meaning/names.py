@@ -256,7 +256,8 @@ class Names(Record):
         """Name of the built-in that a call means, or None. Some names mean Python's own function
         for its number of arguments, as in `sum(items, start)` and `math.log(x, base)`.
         """
-        own = f"builtins_{self.path(call.function, scope)}".replace(".", "_")
+        path = self.path(call.function, scope)
+        own = f"builtins_{path and modules.of_library(path)}".replace(".", "_")
         if own in self.signatures:
             if self.signatures[own].variadic:
                 return own
@@ -302,9 +303,13 @@ def analyse(
     for name in (*assigned(module.body), *_made_global(module.body)):
         counts[name] = counts.get(name, 0) + 1
     imports = dict(_imports(module.body))
+    starred = {*imported_whole(module.body)}
     for name in imports:  # an import to a name that the program assigns is an assignment
         if name in counts:
             counts[name] += 1
+    for whole in starred:
+        for name in (*modules.names_of_others(whole), *signatures.exported(whole)):
+            imports.setdefault(name, f"{whole}.{name}")
     declared: dict[str, ast.Declaration] = {}
     for statement in module.body:
         if isinstance(statement, ast.Declaration):
@@ -723,6 +728,13 @@ def _imports(body: tuple[ast.Statement, ...]) -> Iterator[tuple[str, str]]:
                     yield alias or name, f"{module}.{name}"
         else:
             pending.extend(reversed(_inner(statement)))
+
+
+def imported_whole(body: tuple[ast.Statement, ...]) -> Iterator[str]:
+    """Modules of which a program imports all names."""
+    for statement in body:
+        if isinstance(statement, ast.Import) and ("*", "") in statement.names:
+            yield statement.module
 
 
 def _sizes(declaration: ast.Declaration) -> Iterator[str]:

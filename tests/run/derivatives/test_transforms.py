@@ -80,3 +80,23 @@ def test_backward_leaves_a_gradient_in_single_precision(x):
 def test_a_gradient_can_be_changed_through_its_data(f, x):
     text = f"x = tensor({x})\ng = torch.func.grad(lambda p: {f})(x)\nd = g.data\nd[...] = 3\ng"
     assert np.all(load(text).run().result == 3.0)
+
+
+@pytest.mark.parametrize(
+    ("rule", "slope"),
+    [("2.0 * cos(y) * g", "-2.0 * sin(y)"), ("y ** 2 * g", "2.0 * y"), ("3.0 * g", "0.0 * y")],
+)
+@pytest.mark.parametrize("call", ["grad(F.apply)(1.0)", "vjp(F.apply, 1.0)[1](1.0)"])
+def test_a_rule_that_reads_another_value_is_differentiated_by_it(rule, slope, call):
+    body = [
+        "class F(Function):",
+        "    @staticmethod",
+        "    def forward(ctx, x): return 2.0 * sin(x)",
+    ]
+    body += ["    @staticmethod", f"    def backward(ctx, g): return {rule}"]
+    inside = "\n    ".join(["def outer(y):", *body, f"return {call}"])
+    nested = load(f"{inside}\n[grad(outer)(4.0), grad(grad(outer))(4.0)]").run().result
+    above = load(f"f = lambda y: {slope}\n[f(4.0), grad(f)(4.0)]").run().result
+    assert nested == pytest.approx(above)
+    command = load("\n".join(["param y = 4.0", *body, call])).grad().grad["y"]
+    assert command == pytest.approx(above[0])

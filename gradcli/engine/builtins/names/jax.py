@@ -11,7 +11,7 @@ from gradcli.engine.run.code.functions import called, wrong_function
 from gradcli.engine.run.derivatives import transforms
 from gradcli.engine.run.derivatives.batched import vmap as batched
 from gradcli.engine.run.session.state import RandomNumbers
-from gradcli.engine.tape.tensor import truth
+from gradcli.engine.tape.tensor import Number, truth
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import dtype_of
 from gradcli.engine.values.sizes import flag, whole
@@ -103,7 +103,7 @@ def _grad_of(session: Any, fun: Any, argnum: Any) -> Any:
     both = transforms.value_and_grad(session, fun, argnum, by="grad")
 
     def gradient(*args: Any, **keywords: Any) -> Any:
-        value, found = both(*args, **keywords)
+        value, found = both(*map(_items_apart, args), **keywords)
         if dtype_of(data_of(value)) == "bool":
             message = "the function must return one number, it returned a bool"
             error = wrong_function(fun, "not-differentiable", message)
@@ -112,6 +112,15 @@ def _grad_of(session: Any, fun: Any, argnum: Any) -> Any:
         return found
 
     return gradient
+
+
+def _items_apart(value: Any) -> Any:
+    """An argument in which each number of a list is a value by itself, as autograd has it. The
+    language takes a list of numbers as a tensor.
+    """
+    if type(value) is not list:
+        return value
+    return [Number(v) if type(v) is float else _items_apart(v) for v in value]
 
 
 grad_by_argnum: Op = host(
@@ -125,9 +134,14 @@ grad_by_argnum: Op = host(
 )
 
 
+def _value_and_grad_of(session: Any, fun: Any, argnum: Any) -> Any:
+    both = transforms.value_and_grad(session, fun, argnum)
+    return lambda *args, **keywords: both(*map(_items_apart, args), **keywords)
+
+
 value_and_grad_by_argnum: Op = host(
     "value_and_grad_by_argnum",
-    lambda session, fun, argnum: transforms.value_and_grad(session, fun, argnum, False),
+    _value_and_grad_of,
     args=("fun",),
     params={"argnum": 0},
     doc="autograd's `value_and_grad`: the function that gives value and gradient by argument "

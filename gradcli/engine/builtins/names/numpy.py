@@ -330,7 +330,8 @@ nonzero: Op = of_tensors(
     "nonzero",
     lambda do, x: do(ops.nonzero, x, as_tuple=True),
     args=("input",),
-    doc="`np.nonzero`: the places of what is not zero, an array a dimension.",
+    doc="`np.nonzero`, `np.where(x)`: the places of what is not zero, an array a dimension.",
+    aliases=("builtins_numpy_where", "builtins_torch_where", "builtins_where"),
 )
 
 

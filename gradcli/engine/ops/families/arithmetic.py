@@ -46,8 +46,8 @@ def _scaled(*terms: Any, scale: Any, name: str) -> str | None:
 
 def _addcmul(x: Data, a: Data, b: Data, value: Any = 1) -> Data:
     x, a, b = alike((x, a, b))
-    product = plain(exact.times(a, b))
-    return exact.plus(x, product if value == 1 else exact.scaled(product, value, "value"))
+    scaled = a if value == 1 else exact.scaled(a, value, "value")
+    return exact.plus(x, plain(exact.times(scaled, b)))
 
 
 def _addcdiv(x: Data, a: Data, b: Data, value: Any = 1) -> Data:
@@ -504,7 +504,7 @@ addcmul: Op = elementwise(
     params={"value": 1},
     doc="input + value tensor1 tensor2.",
     source="product rule",
-    number=lambda x, a, b, value=1: ieee.add(x, ieee.mul(ieee.mul(a, b), number(value, "value"))),
+    number=lambda x, a, b, value=1: ieee.add(x, ieee.mul(ieee.mul(a, number(value, "value")), b)),
     array=_addcmul,
     dtype=lambda x, a, b, value=1: _scaled(x, a, b, scale=value, name="value"),
     partials=(

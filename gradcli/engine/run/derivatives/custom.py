@@ -24,6 +24,7 @@ from gradcli.engine.tape.graph import Site
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.carrier import like_of
 from gradcli.engine.values.data import NUMBERS
+from gradcli.engine.values.sizes import whole
 from gradcli.errors import RunError, run_error
 
 
@@ -36,7 +37,7 @@ class Custom:
         pull: Its rule of reverse mode, once there is one: `(args, out, g)` to a cotangent of each
             argument, the still ones left out.
         push: That of forward mode: `(args, out, dots)` to the tangent of the result.
-        before: What reverse mode keeps: `forward(*args)` to the result and `res`, for JAX's rules.
+        makers: Autograd's rules of reverse mode by the number of the argument.
     """
 
     said = "a function with own derivatives"
@@ -49,6 +50,7 @@ class Custom:
         self.by = by
         self.pull: Callable[..., Sequence[Any]] | None = None
         self.push: Callable[..., Any] | None = None
+        self.makers: dict[int, Any] = {}
         self.__name__ = getattr(function, "__name__", by)
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
@@ -195,7 +197,11 @@ def _nought(value: Any) -> Any:
 def _defvjp(
     session: Evaluator, site: Site | None, custom: Custom, *rules: Any, **options: Any
 ) -> Any:
-    """`f.defvjp(fwd, bwd)`: `fwd(*args)` gives the result and what `bwd(res, g)` needs."""
+    """`f.defvjp(fwd, bwd)`: `fwd(*args)` gives the result and what `bwd(res, g)` needs. Of a
+    primitive it is autograd's older `f.defvjp(rule, argnum)`.
+    """
+    if custom.by == "primitive":
+        return _older_vjp(custom, *rules, **options)
     if len(rules) != 2:
         raise run_error("wrong-arity", f"`defvjp` takes 2 functions, got {len(rules)}")
     forward, backward = rules
@@ -230,7 +236,9 @@ def _defjvp(
     return rule
 
 
-def _defjvps(session: Evaluator, site: Site | None, custom: Custom, *rules: Any) -> None:
+def _defjvps(
+    session: Evaluator, site: Site | None, custom: Custom, *rules: Any, **options: Any
+) -> None:
     """`f.defjvps(*rules)`: for each argument `rule(dot, out, *args)`, or None."""
     custom.push = _by_argument(session, custom, rules, "defjvps")
 
@@ -259,17 +267,48 @@ def give_vjps(session: Evaluator, custom: Any, makers: Sequence[Any], numbers: A
     """Autograd's `defvjp(f, *makers)`: `maker(ans, *args)` gives the function of the cotangent."""
     _check(custom, "defvjp")
     at = range(len(makers)) if numbers is None else numbers
+    _pull_by(custom, dict(zip(at, makers, strict=False)))
+
+
+def _pull_by(custom: Custom, makers: dict[int, Any]) -> None:
+    """Give a function autograd's rules of reverse mode, by the number of the argument."""
 
     def pull(args: Sequence[Any], out: Any, g: Any) -> Sequence[Any]:
-        by = dict(zip(at, makers, strict=False))
         return [
             None
-            if by.get(i) is None
-            else called(called(by[i], [out, *args], "defvjp"), [g], "defvjp")
+            if makers.get(i) is None
+            else called(called(makers[i], [out, *args], "defvjp"), [g], "defvjp")
             for i in range(len(args))
         ]
 
+    custom.makers = makers
     custom.pull = pull
+
+
+def _older_vjp(custom: Custom, rule: Any, argnum: Any = 0, **options: Any) -> None:
+    """`f.defvjp(rule, argnum)`: `rule(g, ans, vs, gvs, *args)` gives the cotangent of one argument.
+    Its vector spaces `vs` and `gvs` are None here.
+    """
+
+    def maker(ans: Any, *args: Any) -> Any:
+        return lambda g: called(rule, [g, ans, None, None, *args], "defvjp")
+
+    _pull_by(custom, {**custom.makers, whole(argnum, "argnum"): maker})
+
+
+def _defgrad(
+    session: Evaluator, site: Site | None, custom: Custom, maker: Any, argnum: Any = 0
+) -> None:
+    """`f.defgrad(maker, argnum)`: `maker(ans, *args)` gives the function of the cotangent."""
+    _pull_by(custom, {**custom.makers, whole(argnum, "argnum"): maker})
+
+
+def _defvjp_is_zero(
+    session: Evaluator, site: Site | None, custom: Custom, argnums: Any = (0,)
+) -> None:
+    """`f.defvjp_is_zero(argnums)`: the derivative by these arguments is zero."""
+    still = {whole(i, "argnums"): None for i in session.items(argnums)}
+    _pull_by(custom, {**custom.makers, **still})
 
 
 def give_jvps(session: Evaluator, custom: Any, rules: Sequence[Any], numbers: Any) -> None:
@@ -289,12 +328,18 @@ def _check(custom: Any, by: str) -> None:
 
 def _bound(method: Callable[..., Any]) -> Callable[..., Any]:
     """The method without parentheses, as after `@`."""
-    return lambda session, custom: lambda *rules: method(session, None, custom, *rules)
+
+    def bound(session: Evaluator, custom: Custom) -> Callable[..., Any]:
+        return lambda *rules, **options: method(session, None, custom, *rules, **options)
+
+    return bound
 
 
 _METHODS: dict[str, Callable[..., Any]] = {
     "defvjp": _defvjp,
     "defjvp": _defjvp,
     "defjvps": _defjvps,
+    "defgrad": _defgrad,
+    "defvjp_is_zero": _defvjp_is_zero,
 }
 Custom._members = ({name: _bound(method) for name, method in _METHODS.items()}, _METHODS)

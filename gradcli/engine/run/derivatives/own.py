@@ -28,9 +28,11 @@ from gradcli.ir.program import DefineRule
 OWN_NAMES = frozenset(
     {
         "apply",
+        "defgrad",
         "defjvp",
         "defjvps",
         "defvjp",
+        "defvjp_is_zero",
         "mark_dirty",
         "mark_non_differentiable",
         "needs_input_grad",
@@ -259,6 +261,7 @@ class OwnFunction:
     def apply(self, given: Sequence[Any], site: Site | None) -> Any:
         """Do `forward` unrecorded, and record the whole as one node."""
         session = self.session
+        session.passes.rules += 1
         args = [session.tensor(a, site) for a in given]
         if session.own_calls is not None:
             session.own_calls(self, args, site)

@@ -71,7 +71,8 @@ class Traced:
 
     `arguments` are the trees of values at the points, `out` is the tree of the function's results.
     `connected` is true if anything else in the graph may be differentiated, so that derivatives
-    must be recorded.
+    must be recorded. `ruled` is true if a rule of the program's own takes part, which may read
+    other values that are differentiated.
     """
 
     def __init__(
@@ -91,6 +92,7 @@ class Traced:
             arguments[i] = self._points(arguments[i])
         self.arguments = [arguments[i] for i in argnums]
         self.recording = session.recording
+        rules = session.passes.rules
         session.recording = True
         session.passes.transforms += 1
         try:
@@ -98,6 +100,7 @@ class Traced:
         finally:
             session.passes.transforms -= 1
             session.recording = self.recording
+        self.ruled = self.recording and session.passes.rules != rules
         made = (node_of(out) for out in values_in(self.out) if isinstance(out, Tensor))
         self.connected = self.recording and lead_elsewhere(
             (node for node in made if node is not None), self.points
@@ -105,7 +108,7 @@ class Traced:
 
     def _points(self, value: Any) -> Tree:
         """Points in the place of a value, in the form of it: a list of numbers is a tensor."""
-        if type(value) is list and all(type(v) in NUMBERS for v in value):
+        if type(value) is list and value and all(type(v) in NUMBERS for v in value):
             return self._point(self.session.tensor(value))
         if isinstance(value, tuple):
             return tuple([self._points(v) for v in value])
@@ -162,6 +165,8 @@ class Traced:
         """Gradients by the arguments, in their form, from cotangents of the results."""
         if self._recorded(gs):
             found = line.pull_recorded(gs)
+        elif self.ruled:
+            found = {x: self._loose(v) for x, v in line.pull_recorded(gs).items()}
         else:
             found = line.pull([data_of(g) for g in gs])
         return self.by_argument({x: as_value(found.get(x), at) for x, at in self.points.items()})
@@ -171,6 +176,9 @@ class Traced:
         if self._recorded(seeds.values()):
             dots = iter(line.push_recorded(seeds))
             return mapped(lambda value: _connected(as_value(next(dots), value), value), out)
+        if self.ruled:
+            dots = iter(map(self._loose, line.push_recorded(seeds)))
+            return mapped(lambda value: as_value(next(dots), value), out)
         dots = iter(line.push({node: _float(data_of(dot)) for node, dot in seeds.items()}))
         return mapped(lambda value: as_value(next(dots), value), out)
 
@@ -178,6 +186,12 @@ class Traced:
         """True if a product with these is recorded."""
         nodes = (node_of(w) for w in weights if isinstance(w, Tensor))
         return self.connected or (self.recording and any(node is not None for node in nodes))
+
+    def _loose(self, found: Any) -> Any:
+        """A derivative, without its history if that leads to the points alone."""
+        node = node_of(found) if isinstance(found, Tensor) else None
+        elsewhere = node is not None and lead_elsewhere((node,), self.points)
+        return found if found is None or elsewhere else data_of(found)
 
     def by_argument(self, found: Mapping[Node, Any]) -> list[Tree]:
         """The value found for each point, in the form of the arguments."""

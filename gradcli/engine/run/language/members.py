@@ -155,13 +155,16 @@ UNRECORDED = frozenset(
 )
 """Members that give the same, whether what came before was recorded or not."""
 
+_OF_FORMS = frozenset({"num_leaves", "flatten_up_to", "children"})
+"""Attributes of the form of a tree, as JAX has them."""
+
 
 def attributes() -> frozenset[str]:
     """Every attribute and method name that some value has."""
     from gradcli.engine.run.language.pictures import NAMES as DRAWN
 
     names: set[str] = set(_SETTERS) | ops.fields | OWN_NAMES | {*DRAWS, "shuffle"} | NAMES | DRAWN
-    names |= STREAMS
+    names |= STREAMS | _OF_FORMS
     names.update(("__name__", "__next__", "power", *EDGE, *_SLICE, "primal", "tangent"))
     for getters, methods in (_TENSOR, _NODE, _LIST, _HANDLE, _FIELDS):
         names.update(getters, methods)

@@ -20,7 +20,8 @@ _MODULES = (
     *("jax.scipy.optimize.", "autograd.", "scipy.stats.", "scipy.special."),
     *("numpy.finfo", "numpy.iinfo", "numpy.triu_indices", "numpy.tril_indices"),
     *("numpy.angle", "numpy.conj", "numpy.imag", "numpy.is", "numpy.real"),
-    *("operator.", "os.", "pytest."),
+    *("operator.", "os.", "pytest.", "abc.", "sys.", "logging.", "jax.nn.", "jax.lax."),
+    *("jax.tree", "jax.random.", "jax.Array"),
 )
 """Modules that the library has parts of."""
 
@@ -47,6 +48,14 @@ class Builtins:
         from gradcli.engine.run.session.library import has
 
         return has(path)
+
+    def exported(self, module: str) -> list[str]:
+        """The names that the library has in a module."""
+        if not f"{module}.".startswith(_MODULES):
+            return []
+        from gradcli.engine.run.session.library import names_in
+
+        return names_in(module)
 
     def is_member(self, name: str) -> bool:
         """True if an object, or a member of the library, has an attribute of that name."""

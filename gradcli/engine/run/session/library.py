@@ -24,6 +24,14 @@ def file(path: str) -> str | None:
     return FILES.get(path)
 
 
+def names_in(module: str) -> list[str]:
+    """The names directly in a module."""
+    from gradcli.made.library_index import FILES
+
+    paths = (path.rpartition(".") for path in FILES)
+    return [name for root, _, name in paths if root == module]
+
+
 def is_member(name: str) -> bool:
     """True if something of the library has an attribute of that name."""
     from gradcli.made.library_index import MEMBERS

@@ -108,6 +108,7 @@ class Passes:
         subject: the tensor that `backward` was called on last, with its cotangent, in a run that
             keeps values.
         transforms: how many nested transforms are running.
+        rules: how many calls of functions with rules of the program's own there were.
         ending: functions to call at the end of the current pass.
         duals: tangents of dual tensors, by their points; None outside `dual_level`.
         anomaly: passes refuse a node that gives nan.
@@ -116,6 +117,7 @@ class Passes:
     def __init__(self, *, repeated: bool) -> None:
         self.subject: tuple[Tensor, Any] | None = None
         self.transforms = 0
+        self.rules = 0
         self.ending: list[Callable[[], Any]] = []
         self.duals: dict[Node, Any] | None = None
         self.anomaly = False

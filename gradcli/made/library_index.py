@@ -242,7 +242,6 @@ FILES = {
     'torch.nn.BCELoss': 'library/nn/more_losses',
     'torch.nn.BCEWithLogitsLoss': 'library/nn/more_losses',
     'torch.nn.BackwardHookFunction': 'library/nn/module',
-    'torch.nn.BackwardPass': 'library/nn/module',
     'torch.nn.BatchNorm1d': 'library/nn/normalization',
     'torch.nn.BatchNorm2d': 'library/nn/normalization',
     'torch.nn.BatchNorm3d': 'library/nn/normalization',

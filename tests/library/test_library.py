@@ -2,6 +2,7 @@
 
 import pytest
 
+from gradcli.engine.run.derivatives.own import OwnFunction
 from gradcli.engine.run.execution.execute import imported
 from gradcli.engine.run.session import library
 from gradcli.engine.run.session.state import Session
@@ -20,7 +21,7 @@ def test_what_has_a_name_is_there_in_each_run():
         if isinstance(made, (int, str, tuple)):  # constants, such as `sys.maxsize`
             assert made == imported(second, path)
         else:
-            assert callable(made) or isinstance(made, (Object, dict, list))
+            assert callable(made) or isinstance(made, (Object, OwnFunction, dict, list))
             assert made is not imported(second, path)
 
 

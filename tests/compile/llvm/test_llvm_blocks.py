@@ -13,7 +13,7 @@ from gradcli.engine.compile.differentiate.adjoint import adjoint
 from gradcli.engine.compile.passes import blocks as blocks_pass
 from gradcli.engine.compile.specialize.program import specialize
 from gradcli.engine.compile.specialize.tracing.arrays import Arrays
-from gradcli.engine.compile.typed import Blockwise
+from gradcli.engine.compile.typed import Blockwise, Do
 from gradcli.engine.compile.walk import instructions
 from gradcli.engine.numerics import products
 from gradcli.errors import GradError
@@ -317,6 +317,18 @@ def test_memory_is_that_of_a_block(short):
     assert blockwise(made._sparing.program)
     with pytest.raises(Left, match="memory"):
         made.call(INPUTS, Control(memory=stack // 40))
+
+
+def test_a_number_is_repeated_in_blocks(short, monkeypatch):
+    """The cotangents of a sum are ones, which no whole vector holds."""
+    made = machine_code(monkeypatch)
+    run, found = both(load(HEAD + BLOCKWISE["a loop"][0]), "grad", GIVEN)
+    assert run == found
+    split = blocks_pass.in_blocks(made[0])
+    (inner,) = (i for i in split.block.body if isinstance(i, Blockwise))
+    for program, count in ((split, 0), (inner.program, 1)):
+        repeated = [i for i in program.block.body if isinstance(i, Do) and i.op == "expand"]
+        assert len(repeated) == count
 
 
 def test_sums_beyond_the_memory(short, monkeypatch):

@@ -11,7 +11,7 @@ is repeated with its reverse.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from gradcli.engine.compile.passes.simplify import tidy
 from gradcli.engine.compile.passes.slices import Slices
@@ -146,6 +146,7 @@ class _Splitter:
 
     def _replaced(self, block: Block, group: Collection[int], length: int) -> Block | None:
         """The block with a group of its instructions done by blocks."""
+        group = {*group, *_repeats(block, group)}
         body, start, end = block.body, min(group), max(group) + 1
         inside = [body[k] for k in sorted(group)]
         slices = Slices(inside, length, self._stack, self._fresh)
@@ -265,6 +266,18 @@ def _group(body: Sequence[Instruction], at: int) -> set[int]:
         if more <= group:
             return group
         group |= more
+
+
+def _repeats(block: Block, group: Collection[int]) -> Iterator[int]:
+    """The places between those of a group where a known number is repeated for the group alone."""
+    others = [i for k, i in enumerate(block.body) if k not in group]
+    seen = {v.number for v in read(Block(tuple(others), block.results))}
+    for k in range(min(group), max(group)):
+        i = block.body[k]
+        if not isinstance(i, Do) or i.op != ops.expand.name or isinstance(i.args[0], Value):
+            continue
+        if i.target.number not in seen:
+            yield k
 
 
 def _reached(

@@ -29,7 +29,8 @@ _REASON = "a result is not finite"
 def finite(program: Program) -> Program:
     """A program with the same results, that bails out if one of them is not finite.
 
-    x - x is 0 for a finite x and nan for another, and so is the sum of these differences.
+    x - x is 0 for a finite x and nan for another, and so is the sum of these differences. Those of
+    arrays of one size are added element by element first.
     """
     fresh = Fresh(program)
     body: list[Instruction] = []
@@ -41,7 +42,7 @@ def finite(program: Program) -> Program:
 
     def flat(x: Value) -> Value:
         """All elements as a vector, whatever their order in memory is."""
-        dtype, shape = dtype_and_shape(x.type)
+        dtype, shape = dtype_and_shape(x.type) if is_array(x.type) else ("", ())
         if len(shape) < 2:
             return x
         made = fresh(array_type(dtype, (prod(shape),)))
@@ -51,11 +52,15 @@ def finite(program: Program) -> Program:
     if any(isinstance(x, float) and not isfinite(x) for x in program.block.results):
         body.append(Leave(Span(0, 0), True, _REASON))
     floats = {x.number: x for x in program.block.results if _is_float(x)}
-    total: Value | None = None
+    found: dict[str, Value] = {}
     for x in floats.values():
-        nothing = done(_type(x), OPS["-", 2], x, x)
-        if is_array(x.type):
-            nothing = done("float", ops.sum.name, flat(nothing))
+        nothing = flat(done(_type(x), OPS["-", 2], x, x))
+        before = found.get(nothing.type)
+        type_ = nothing.type
+        found[type_] = nothing if before is None else done(type_, OPS["+", 2], before, nothing)
+    total: Value | None = None
+    for each in found.values():
+        nothing = done("float", ops.sum.name, each) if is_array(each.type) else each
         total = nothing if total is None else done("float", OPS["+", 2], total, nothing)
     if total is not None:
         is_bad = done("bool", OPS["!=", 2], total, total)

@@ -14,7 +14,12 @@ from typing import Any
 import numpy as np
 
 from gradcli.engine.compile.llvm.arrays.steps import Map, Node, Part
-from gradcli.engine.compile.llvm.emit.inner_loops import call_loop, inner_loop, library_function
+from gradcli.engine.compile.llvm.emit.inner_loops import (
+    call_loop,
+    gives_same_nan,
+    inner_loop,
+    library_function,
+)
 from gradcli.engine.compile.llvm.emit.libm import PURE, STORES
 from gradcli.engine.compile.llvm.emit.writer import (
     IN_MEMORY,
@@ -312,15 +317,18 @@ class Maps:
         self, address: int, steps: Sequence[Map], x: Part, off: str, length: str
     ) -> None:
         """Emit calls of a C function, for each element of an array, that does one step or two. If a
-        value is nan, NumPy's loops do the chunk again.
+        value is nan, and the sign of the function's nan is not NumPy's, NumPy's loops do the chunk
+        again.
         """
         w, outside = self._w, f"inttoptr (i64 {address} to ptr)"
+        looks = not gives_same_nan(*(s.function for s in steps))
         head, body, on, again, done = (w.label() for _ in range(5))
         i, following, has_nan, more, before = *(w.name() for _ in range(4)), w.block
         w.go(head)
         w.start(head)
         w.do(f"{i} = phi i64 [ 0, %{before} ], [ {following}, %{body} ]")
-        w.do(f"{has_nan} = phi i1 [ false, %{before} ], [ {more}, %{body} ]")
+        if looks:
+            w.do(f"{has_nan} = phi i1 [ false, %{before} ], [ {more}, %{body} ]")
         w.branch(w.put(f"icmp ult i64 {i}, {length}"), body, on)
         w.start(body)
         given = w.put(f"load double, ptr {self._element(self._base(x), 'float', x.node, off, i)}")
@@ -329,21 +337,23 @@ class Maps:
         if len(to) > 1:
             said = "".join(f", ptr {at}" for at in to)
             w.do(f"call void {outside}(double {given}{said}) {STORES}")
-            made = [w.put(f"load double, ptr {at}") for at in to]
         else:
-            made = [w.put(f"call double {outside}(double {given}) {PURE}")]
-            w.do(f"store double {made[0]}, ptr {to[0]}")
-        is_nan = w.put(f"fcmp uno double {made[0]}, {made[-1]}")
-        w.do(f"{more} = or i1 {has_nan}, {is_nan}")
+            made = w.put(f"call double {outside}(double {given}) {PURE}")
+            w.do(f"store double {made}, ptr {to[0]}")
+        if looks:
+            found = [w.put(f"load double, ptr {at}") for at in to]
+            is_nan = w.put(f"fcmp uno double {found[0]}, {found[-1]}")
+            w.do(f"{more} = or i1 {has_nan}, {is_nan}")
         w.do(f"{following} = add i64 {i}, 1")
         w.go(head)
         w.start(on)
-        w.branch(has_nan, again, done, RARE)
-        w.start(again)
-        for s in steps:
-            self._call(s, off, length)
-        w.go(done)
-        w.start(done)
+        if looks:
+            w.branch(has_nan, again, done, RARE)
+            w.start(again)
+            for s in steps:
+                self._call(s, off, length)
+            w.go(done)
+            w.start(done)
 
     def _base(self, x: Part) -> str:
         return self._places[id(x.node)] if id(x.node) in self._made else self._names[self._key(x)]

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from gradcli.engine.compile.llvm.emit.libm import BOTH, address, address_of_both
+from gradcli.engine.compile.llvm.emit.libm import BOTH, address, address_of_both, both_of
 from gradcli.engine.compile.llvm.emit.writer import Writer
 from gradcli.engine.compile.scalar.errors import Untranslatable
 from gradcli.engine.compile.typed import DTYPES
@@ -82,7 +82,7 @@ def call_loop(w: Writer, loop: tuple[int, int], sizes: str, steps: str) -> None:
 def library_function(*functions: Any) -> int | None:
     """The address of the C function of a double that gives the values of one of NumPy's functions,
     or stores those of two; None if there is none, or NumPy computes them otherwise. Where the value
-    is nan, its sign may be another one.
+    is nan, its sign may be another one: see `gives_same_nan`.
 
     NumPy calls the C library element by element where it has no loop of its own for a processor.
     For some functions it calls an older version, which takes longer for the same values.
@@ -94,6 +94,22 @@ def library_function(*functions: Any) -> int | None:
         return address(*names, 1) if len(names) == 1 else address_of_both(*names)
     except Untranslatable:
         return None
+
+
+@cache
+def gives_same_nan(*functions: Any) -> bool:
+    """True if the nan that the C library gives for such functions have the signs of NumPy's."""
+    at = library_function(*functions)
+    points = [math.inf, -math.inf, math.nan, -math.nan, -1.0]
+    assert at is not None
+    if len(functions) > 1:
+        found = [*zip(*(both_of(ctypes.CFUNCTYPE(None)(at), x) for x in points), strict=True)]
+    else:
+        called = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double)(at)
+        found = [tuple(map(called, points))]
+    with np.errstate(all="ignore"):
+        known = [bytes(function(np.array(points))) for function in functions]
+    return known == [bytes(np.array(values)) for values in found]
 
 
 def _is_of_library(function: Any) -> bool:

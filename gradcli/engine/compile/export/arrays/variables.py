@@ -120,11 +120,7 @@ class WithVariables:
         """A block whose results at these places fill variables; `before` results precede them."""
         made = self._block(block)
         several = [made.results[k + before] for k in places]
-        pairs = [
-            (v, x)
-            for v, x in zip(variables, several, strict=True)
-            if not self._is_same(v, x) and isinstance(x, Value)  # others are placeholders
-        ]
+        pairs = [(v, x) for v, x in zip(variables, several, strict=True) if not self._is_same(v, x)]
         skipped = {k + before for k in places}
         results = tuple([x for k, x in enumerate(made.results) if k not in skipped])
         if not pairs:

@@ -82,6 +82,7 @@ ARRAYS = {
     "one": f"{_X}input b: float[1] = [0.7]\nsum(b * x) + clamp(b, 0, 1)[0] * x[3]",
     "one_of_no_name": "input b: float[1] = [0.7]\nx = linspace(0, 1, 30)\nsum(b * x) + sum(b * x * b)",
     "overwritten": f"{_X}input k: int = 3\ny = -x\nfor i in range(k):\n    y = abs(x) * x[0]\nx[1] * y.mean()",
+    "behind": f"{_X}s = 0.0\nfor i in range(2, n):\n    s = s * 0.9 + x[i - 2] * x[i] * x[-1 - i]\ns",
     "unread": f"{_X}w = x.reshape(6, 2)\n(1 - cosine_similarity(w, w * 2 + 1, 1)).mean()",
     "outer": f"{_X}sum(outer(x, x) * 0.5) + (x[:, None] - x[None, :]).abs().sum()",
 }

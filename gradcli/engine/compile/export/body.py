@@ -97,6 +97,7 @@ class Body:
         self._crossing: set[int] = set()
         self._look(program.block, {v.number: None for v in self._given_before(program)}, None)
         self._known: dict[int, Expression] = dict(inputs)
+        self._ranges = operations.ranges
         self._made: list[Statement] = []
         self._defined: dict[int, Do] = {}
         self._loops: list[int | None] = []
@@ -226,6 +227,7 @@ class Body:
                 self._remark_forward(i)
             variable = self._name(target)
             self._made.append(Let(variable, found, True))
+            self._ranges.note(variable, self._ranges.of(found))
             found = variable
         self._known[target.number] = found
 
@@ -355,6 +357,8 @@ class Body:
         ends = [self.expression(x) for x in loops.results(i, branch, branch.orelse)]
         leaving = assigned([*zip(params, ends, strict=True)], self._fresh)
         is_plain = not self._made and not leaving
+        if how is not None and is_plain:
+            self._note_counter(i, params, how)
         if not is_plain:
             self._made.append(When(_not(test), (*leaving, Leave()), ()))
         for j in branch.then.body:
@@ -373,7 +377,15 @@ class Body:
         start, stop = self.expression(i.initial[how.at]), self.expression(how.stop)
         return Count(params[how.at], start, stop, how.step, tuple(self._made))
 
+    def _note_counter(self, i: Loop, params: Sequence[Variable], how: loops.Counted) -> None:
+        """Note the range of a counter that counts between known bounds."""
+        start, stop = self.expression(i.initial[how.at]), self.expression(how.stop)
+        if type(start) is int and type(stop) is int:
+            found = (start, stop - 1) if how.step > 0 else (stop + 1, start)
+            self._ranges.note(params[how.at], found)
+
     def _counted_last(self, i: Loop, params: Sequence[Variable], how: loops.Counted) -> Statement:
+        self._note_counter(i, params, how)
         for j in i.body.body:
             if not _only(j, how):
                 self._instruction(j)

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from gradcli.engine.compile.export.ranges import Ranges
 from gradcli.engine.compile.export.structure import Body, expression
 from gradcli.engine.compile.export.written import (
     Apply,
@@ -49,10 +50,12 @@ class Operations:
 
     Fields:
         functions: by key, in the order in which they may be defined.
+        ranges: the ranges of ints.
     """
 
     def __init__(self, name: Callable[[str], str]) -> None:
         self._name = name
+        self.ranges = Ranges()
         self._forms = Forms()
         self._known: dict[Any, Function] = {}
         self._pieces: dict[str, Function] = {}
@@ -71,6 +74,9 @@ class Operations:
         Raises:
             NotCompilable: If the op has no scalar form.
         """
+        sure = self.ranges.sure(op, args, params) if type == "int" else None
+        if sure is not None:
+            return sure
         number = op.value.number
         if number is None:
             raise NotCompilable(f"`{op.name}` has no formula on numbers", span)

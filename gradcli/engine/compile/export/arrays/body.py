@@ -90,7 +90,9 @@ class ArrayBody(Body):
         for fill in _fills(made.program.block):
             self._reads.update(x.number for x in fill.values if isinstance(x, Value))
         self._wishes: dict[Node, str] = {}
-        self._loops_of = ArrayLoops(given, self._element, self._stored, self._wishes)
+        self._loops_of = ArrayLoops(
+            given, self._element, self._stored, self._wishes, operations.ranges
+        )
         self._span = Span(0, 0)
         for v in made.program.inputs:
             x = inputs.get(v.number)

@@ -8,6 +8,7 @@ from math import prod
 from typing import Any, TypeAlias
 
 from gradcli.engine.compile.export.names import Names
+from gradcli.engine.compile.export.ranges import Ranges
 from gradcli.engine.compile.export.written import (
     Apply,
     Count,
@@ -47,6 +48,7 @@ class Elements:
         names: Gives each variable a name of its own.
         stored: Declares an array, and gives it its name.
         wishes: The names that the program has for arrays.
+        ranges: The ranges of ints.
 
     Fields:
         known: the arrays whose elements are known.
@@ -55,8 +57,13 @@ class Elements:
     """
 
     def __init__(
-        self, names: Names, stored: Callable[[Node], Room], wishes: Mapping[Node, str]
+        self,
+        names: Names,
+        stored: Callable[[Node], Room],
+        wishes: Mapping[Node, str],
+        ranges: Ranges,
     ) -> None:
+        self._ranges = ranges
         self.known: dict[Node, Any] = {}
         self.tables: list[Table] = []
         self.single: dict[Node, Expression] = {}

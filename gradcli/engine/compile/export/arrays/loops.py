@@ -18,6 +18,7 @@ from gradcli.engine.compile.export.arrays.functions import of_elements
 from gradcli.engine.compile.export.arrays.places import Places
 from gradcli.engine.compile.export.arrays.sums import Sums
 from gradcli.engine.compile.export.names import Names
+from gradcli.engine.compile.export.ranges import Ranges
 from gradcli.engine.compile.export.written import (
     Expression,
     Room,
@@ -104,8 +105,9 @@ class ArrayLoops(Sums, Places):
         element: Callable[[Elementwise, Sequence[Expression]], Expression],
         stored: Callable[[Node], Room],
         wishes: Mapping[Node, str],
+        ranges: Ranges,
     ) -> None:
-        super().__init__(names, stored, wishes)
+        super().__init__(names, stored, wishes, ranges)
         self.steps = _Steps(self.known)
         self._op = element
 

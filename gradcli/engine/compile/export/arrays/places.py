@@ -90,6 +90,9 @@ class Places(Elements):
             if not -count <= at < count:
                 made.append(Refuse(True, "a place is out of range"))
             return at % count
+        found = self._ranges.of(at)
+        if found is not None and found[0] >= 0 and found[1] < count:
+            return at
         behind = applied("int_lt", (at, 0))
         place = self.variable(
             made, Apply("int_select", (behind, Apply("int_add", (at, count)), at)), "int"

@@ -333,7 +333,7 @@ _NAMES = {
         short=numpy_int16 byte=numpy_int8 ubyte=numpy_uint8 resize=numpy_resize bincount cov
         corrcoef gcd lcm nextafter signbit isin left_shift=bitwise_left_shift
         right_shift=bitwise_right_shift bitwise_and bitwise_or bitwise_xor invert=bitwise_not
-        tensor_split broadcast_to float_=float bool_=bool int_=int ndarray=tensor
+        tensor_split broadcast_to float_=float bool bool_=bool int_=int ndarray=tensor
         intp=int floating=number integer=int
         set_printoptions append=numpy_append array=numpy_array asarray=numpy_array
         asanyarray=numpy_array average=numpy_average convolve=numpy_convolve cumprod=numpy_cumprod

@@ -35,7 +35,8 @@ def vmap(
         sizes.update(n for value in named.values() for n in _sizes(value, 0))
         if len(sizes) != 1:
             said = "none" if not sizes else " and ".join(map(str, sorted(sizes)))
-            raise run_error("shape-mismatch", f"`vmap` needs batches of one size, got {said}")
+            message = f"`vmap` needs batches of one size, got {said}"
+            raise run_error("shape-mismatch", message, raises=ValueError)
         (size,) = sizes
         if size == 0:
             raise run_error("empty-reduction", "`vmap` needs at least one part")

@@ -133,7 +133,8 @@ class Traced:
             point = type(value)(data)
             point.node, point.index = node_of(value), value.index
         else:
-            raise run_error("not-differentiable", f"{kind_of(value)} cannot be differentiated by")
+            message = f"{kind_of(value)} cannot be differentiated by"
+            raise run_error("not-differentiable", message, raises=TypeError)
         node = Watchpoint("", point.node, point.index, None)
         if self.session.keep:
             node.out = point.data

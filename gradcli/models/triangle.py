@@ -40,7 +40,7 @@ class Triangle:
     def __init__(self, r: Array, z: Array, rest: float, count: int) -> None:
         self.r, self.z, self.rest, self.count = r, z, rest, count
 
-    @property
+    @cached_property
     def squares(self) -> float:
         """The sum of the squares of the residuals."""
         return float(self.z @ self.z) + self.rest**2
@@ -79,7 +79,7 @@ class Triangle:
         turned = known.left.T @ self.z
         return -known.back(np.where(known.is_told, turned, 0.0) / known.lengths)
 
-    @property
+    @cached_property
     def tangential(self) -> float:
         """The length of the residuals along the directions that the data tell, |Q'r|."""
         known = self.directions
@@ -139,14 +139,16 @@ def triangle(blocks: Iterable[tuple[Array, Array]], width: int) -> Triangle | No
         blocks: Residuals, shape (m,), and Jacobians, shape (m, width), in turn.
         width: How many parameters there are.
     """
-    found = np.zeros((0, width + 1))
+    found: Array | None = None
     count = 0
     for residuals, jacobian in blocks:
-        block = np.column_stack([jacobian, residuals])
+        block = np.concatenate([jacobian, residuals[:, None]], 1)
         if not (np.abs(block) < _LARGEST).all():
             return None
-        found = _factor(np.concatenate([found, block]), 0)
+        found = _factor(block if found is None else np.concatenate([found, block]), 0)
         count += len(residuals)
+    if found is None:
+        found = np.zeros((0, width + 1))
     found = _padded(found, width + 1)
     return Triangle(
         found[:width, :width], found[:width, width], abs(float(found[width, width])), count

@@ -179,6 +179,7 @@ def test_the_start_has_the_gradient_zero():
         ("fixed_point(lambda x: tanh(a * x / 3 + b), 0.5)", 1),
         ("minimize(lambda x: (a - x) ** 2 + b * x ** 4, 0.2)", 1),
         ("quad(lambda x: exp(-a * x * x), 0, b)", 1),
+        ("quad(lambda x: abs(x - a), 0, b)", 1),
         ("odeint(lambda t, y: a * y * (1 - y / b), 0.1 * a, [0.0, b], rtol=1e-4)", 1),
     ],
 )

@@ -219,6 +219,8 @@ def test_what_is_not_linear_is_said(text, said):
 def test_degrees_of_freedom_are_combined():
     found = one("x + y", {"x": 1.0, "y": 1.0}, {"x": finite(0.3, 4), "y": finite(0.4, 9)})
     assert found.dof == pytest.approx(0.25**2 / (0.3**4 / 4 + 0.4**4 / 9))
+    twice = one("x + y", {"x": 1.0, "y": 2.0}, {"x": finite(0.1, 4), "y": finite(0.1, 4)})
+    assert twice.dof == 8.0
     assert one("x", {"x": 1.0}, {"x": 0.3}).dof is None
 
 

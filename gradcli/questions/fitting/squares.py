@@ -38,9 +38,15 @@ class Squares(Problem):
             InputError: If there are.
         """
         if count < self.width:
-            text = f"{counted(count, 'record')} cannot tell {counted(self.width, 'parameter')}"
+            records = f"{counted(count, 'record')}{self._origin}"
+            text = f"{records} cannot tell {counted(self.width, 'parameter')}"
             help = "hold some of them, `--fix NAME=VALUE`"
             raise InputError(Diagnostic("too-few-records", text, help=help))
+
+    @property
+    def _origin(self) -> str:
+        """Where the records are from, for messages."""
+        return f" of `{self.series[0].observed.data.name}`" if self.asked.observed else ""
 
     def _blocks(self, point: Data) -> Iterator[tuple[Data, Data]]:
         """Residuals and slopes, some at a time, scaled and weighted."""

@@ -145,8 +145,9 @@ def effective_dof(joint: Joint, slopes: Sequence[Any], found: Sums) -> Any:
     for places, dof in joint.groups:
         if dof != inf:
             variance = _total([ops.mul(slopes[k], found.covariances[k]) for k in places])
-            parts.append(ops.div(ops.mul(variance, variance), dof))
-    return ops.div(ops.mul(found.first, found.first), _total(parts))
+            share = ops.div(variance, found.first)
+            parts.append(ops.div(ops.mul(share, share), dof))
+    return ops.div(1.0, _total(parts))
 
 
 def _dot(d: Direction, row: Sequence[Any]) -> Any:

@@ -214,8 +214,8 @@ def test_bad_arguments(fit, arguments):
     ("data", "options", "wanted", "says"),
     [
         ("", (), 4, "is empty: it has no records"),
-        ("t,y\n", (), 4, "0 records cannot tell 2 parameters"),
-        ("t,y\n1,2\n", (), 4, "1 record cannot tell 2 parameters"),
+        ("t,y\n", (), 4, "0 records of `<stdin>` cannot tell 2 parameters"),
+        ("t,y\n1,2\n", (), 4, "1 record of `<stdin>` cannot tell 2 parameters"),
         ("t,z\n1,2\n2,3\n3,4\n", (), 2, "`y`, which is no column"),
         ("x,y\n1,2\n2,3\n3,4\n", (), 3, "`t` is a built-in function here"),
         ("t,y\n1,2\n2,NaN\n3,4\n", (), 4, "`y` is not finite here"),
@@ -224,7 +224,12 @@ def test_bad_arguments(fit, arguments):
         ("t,y\n1,2\n2\n3,4\n", (), 4, "1 cell, and the header has 2"),
         ("t,y,a\n1,2,3\n2,3,4\n", (), 4, "`a` is a parameter of the program and a column"),
         ('{"t":1,"y":2}\n{"t":2}\n{"t":3,"y":4}\n', (), 4, "this row has no `y`"),
-        ("t,y\n1,2\n2,x\n", ("--on-error", "skip"), 4, "1 record cannot tell 2 parameters"),
+        (
+            "t,y\n1,2\n2,x\n",
+            ("--on-error", "skip"),
+            4,
+            "1 record of `<stdin>` cannot tell 2 parameters",
+        ),
     ],
 )
 def test_bad_data(fit, data, options, wanted, says):
@@ -338,7 +343,7 @@ def test_a_group_without_a_fit(fit, how, status, count):
         last = json.loads(done[1].splitlines()[-1])
         assert (last["by"], last["error"]["code"]) == ({"site": "b"}, "too-few-records")
     else:
-        assert "1 record cannot tell 2 parameters" in done[2]
+        assert "1 record of `<stdin>` cannot tell 2 parameters" in done[2]
 
 
 def test_predictions_stand_beside_the_data(fit):

@@ -12,6 +12,7 @@ from gradcli.cli.line.options import FIELDS, PRECISION, Line
 from gradcli.cli.terminal.failures import unwritable, usage
 from gradcli.cli.terminal.terminal import (
     is_terminal,
+    print_bytes,
     print_output,
     wants_colour,
     width,
@@ -68,7 +69,7 @@ class Target(Record):
     def write(self, content: str | bytes) -> None:
         """Write a whole result, or the last part of one to standard output."""
         if self.path is None:
-            self._written(content if isinstance(content, str) else content.decode())
+            self._written(content)
             return
         if isinstance(content, str):
             content = content.encode("utf-8", "backslashreplace")
@@ -103,7 +104,9 @@ class Target(Record):
 
     def _written(self, text: str | bytes) -> None:
         """Write to standard output."""
-        assert isinstance(text, str), "files alone are of bytes"
+        if isinstance(text, bytes):
+            print_bytes(text)
+            return
         (write_output if self.form in _DRAWN else print_output)(text)
 
     @contextmanager

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import pickle
+import sys
 from contextlib import chdir, nullcontext, redirect_stderr
 from functools import lru_cache
 from io import StringIO
@@ -17,6 +19,8 @@ from gradcli.formats.files.places import is_url
 from gradcli.formats.readers.parts import Part
 
 _ALONE = Lock()  # programs are run by one thread at a time
+_TRIM, _MAP = -1, -3  # names of limits in glibc's <malloc.h>
+_OWN, _KEPT = 2**25, 2**26  # bytes: the largest of its defaults, of 64-bit systems
 
 
 def work(data: bytes, part: Part, output: str, client: str) -> Report:
@@ -47,5 +51,18 @@ def work(data: bytes, part: Part, output: str, client: str) -> Report:
 
 @lru_cache(maxsize=2)
 def _loaded(data: bytes) -> Job:
+    _keep_memory()
     job: Job = pickle.loads(data)
     return job
+
+
+def _keep_memory() -> None:
+    """Have this process use the memory of a batch of rows for the next one.
+
+    The nannies of Dask have workers give memory back to the system at once, which takes away
+    glibc's own limits: each array of a batch would then be made of new pages.
+    """
+    limit = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
+    if limit is not None:  # musl has none
+        limit(_MAP, _OWN)
+        limit(_TRIM, _KEPT)

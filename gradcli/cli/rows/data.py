@@ -10,6 +10,7 @@ from gradcli.cli.line.output import Target
 from gradcli.cli.terminal.failures import usage
 from gradcli.formats.readers.whole_table import read_whole
 from gradcli.formats.texts.layouts import LAYOUTS
+from gradcli.formats.texts.text_columns import encoded
 from gradcli.views import FitGroups
 
 if TYPE_CHECKING:
@@ -76,7 +77,8 @@ class Predictions:
         tables = [found.predicted or {} for found in every if found is not None]
         layout = LAYOUTS[self._target.form]()
         head = layout.head([*tables[0]]) if tables else ""
-        self._target.write(head + "".join(layout.records([*t.values()]) for t in tables))
+        parts = [layout.records([*t.values()]) for t in tables]
+        self._target.write(b"".join([encoded(head), *parts]))
 
 
 class Picture:

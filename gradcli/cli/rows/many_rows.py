@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import chain
+from itertools import islice
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 from gradcli.cli.line.query import Question
 from gradcli.cli.line.records import Batch
@@ -42,14 +42,21 @@ Piece: TypeAlias = "Answer | Together | Text | Row"
 _Pieces: TypeAlias = Callable[[Block], "list[Piece]"]
 
 
+class Done(NamedTuple):
+    """The answers to a block, and the seconds that they took."""
+
+    pieces: list[Piece]
+    took: float
+
+
 class Sharing(Protocol):
     """Starts threads, or processes with `apart`, that apply a function to blocks, and yields the
     results in order.
     """
 
     def __call__(
-        self, work: _Pieces, *, apart: bool
-    ) -> Callable[[Iterable[Block]], Iterator[list[Piece]]]: ...
+        self, work: Callable[[Block], Done], *, apart: bool
+    ) -> Callable[[Iterable[Block]], Iterator[Done]]: ...
 
 
 def many_rows(
@@ -71,18 +78,19 @@ def many_rows(
     pace, shared = _Pace(), None
     while failed is None:
         if layout is not None and kind != "human":  # people see each row as it comes
-            pieces = pace.timed(partial(_pieces, layout, asked, wanted, same, kind))
-            blocks = partial(_block, asked, layout.names, pace)
+            work = partial(_timed, partial(_pieces, layout, asked, wanted, same, kind))
             apart = not layout.many.is_free
             pays = asked.jobs > 1 and pace.spent > _WORTH
             if shared is None and pays and (can_fork() or not apart):
-                shared = share(pieces, apart=apart)
-            if shared is not None:
-                for piece in chain.from_iterable(shared(iter(blocks, None))):
+                shared = share(work, apart=apart)
+            blocks = iter(partial(_block, asked, layout.names, pace), None)
+            done = map(work, islice(blocks, 1)) if shared is None else shared(blocks)
+            before = pace.count
+            for pieces, took in done:
+                pace.add(took)
+                for piece in pieces:
                     yield ask(piece) if isinstance(piece, Row) else piece
-            elif (block := blocks()) is not None:
-                for piece in pieces(block):
-                    yield ask(piece) if isinstance(piece, Row) else piece
+            if pace.count > before:
                 continue
         together, failed = _taken(asked.rows, rows, count)
         if not together:
@@ -106,26 +114,27 @@ class _Pace:
 
     Fields:
         size: The most bytes of the next block.
+        count: The number of blocks that were answered.
         spent: The seconds that all took.
     """
 
     def __init__(self) -> None:
         self.size = _LEAST_BYTES
+        self.count = 0
         self.spent = 0.0
 
-    def timed(self, pieces: _Pieces) -> _Pieces:
-        """The function, which counts its time here."""
+    def add(self, took: float) -> None:
+        """Count a block that took so many seconds."""
+        self.count += 1
+        self.spent += took
+        size = 2 * self.size if took < _LONG else self.size // 2
+        self.size = min(max(size, _LEAST_BYTES), _MOST_BYTES)
 
-        def within(block: Block) -> list[Piece]:
-            start, size = perf_counter(), self.size
-            found = pieces(block)
-            took = perf_counter() - start
-            self.spent += took
-            is_quick = took < _LONG
-            self.size = min(2 * size, _MOST_BYTES) if is_quick else max(size // 2, _LEAST_BYTES)
-            return found
 
-        return within
+def _timed(pieces: _Pieces, block: Block) -> Done:
+    start = perf_counter()
+    found = pieces(block)
+    return Done(found, perf_counter() - start)
 
 
 def _block(asked: Batch, names: frozenset[str], pace: _Pace) -> Block | None:

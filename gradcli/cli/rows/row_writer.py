@@ -130,7 +130,7 @@ class Text(NamedTuple):
     number: int
     line: int
     size: int
-    text: str
+    text: str | bytes
     warnings: tuple[Diagnostic, ...]
 
 
@@ -207,12 +207,11 @@ class RowWriter:
         unchanged.
         """
         is_text = self._kind == "raw" or (self._kind in LAYOUTS and found.columns == self._columns)
-        lines = self._lines(found) if is_text else None
-        if not isinstance(lines, str):
+        if not is_text:
             return found
-        return Text(found.number, found.line, found.size, lines, found.warnings)
+        return Text(found.number, found.line, found.size, self._lines(found), found.warnings)
 
-    def _lines(self, found: Together) -> str | bytes:
+    def _lines(self, found: Together) -> bytes:
         if self._layout is None:
             from gradcli.formats.texts.float_texts import records
 
@@ -308,7 +307,7 @@ def json_line(number: int, kept: Kept, told: str, *, flat: bool) -> str:
     return f"{json_object(lead)[:-1]},{told[1:]}\n"
 
 
-def json_lines(numbers: Any, kept: Mapping[str, Any], told: Sequence[Any], *, flat: bool) -> str:
+def json_lines(numbers: Any, kept: Mapping[str, Any], told: Sequence[Any], *, flat: bool) -> bytes:
     """The JSON lines of rows.
 
     Args:

@@ -16,7 +16,7 @@ import typer
 from gradcli.cli.line.output import Target
 from gradcli.cli.line.query import Question
 from gradcli.cli.line.records import Batch, row_target
-from gradcli.cli.rows.many_rows import Piece, many_rows, takes_code
+from gradcli.cli.rows.many_rows import Done, many_rows, takes_code
 from gradcli.cli.rows.row_writer import Answer, Kept, RowWriter, Said, Text, Together, refused
 from gradcli.cli.rows.threads import threads
 from gradcli.cli.rows.workers import Watch, can_fork, workers
@@ -217,16 +217,18 @@ def _shared(
     processes: ExitStack,
     writer: RowWriter,
     jobs: int,
-    work: Callable[[Block], list[Piece]],
+    work: Callable[[Block], Done],
     *,
     apart: bool,
-) -> Callable[[Iterable[Block]], Iterator[list[Piece]]]:
+) -> Callable[[Iterable[Block]], Iterator[Done]]:
     """Threads that answer and write blocks, or processes if the code would hold Python's lock. They
     end with the stack.
     """
 
-    def written(block: Block, leave: object = None) -> list[Piece]:
-        return [writer.text_of(p) if isinstance(p, Together) else p for p in work(block)]
+    def written(block: Block, leave: object = None) -> Done:
+        found = work(block)
+        pieces = [writer.text_of(p) if isinstance(p, Together) else p for p in found.pieces]
+        return found._replace(pieces=pieces)
 
     if apart:
         return processes.enter_context(workers(written, jobs, 1))

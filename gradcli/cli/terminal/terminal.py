@@ -131,6 +131,21 @@ def print_output(text: str) -> None:
     write_output(_harmless(text, sys.stdout))
 
 
+def print_bytes(text: bytes) -> None:
+    """Write a text in UTF-8 that a program prints to standard output.
+
+    Raises:
+        OSError: If it is closed or its device is full.
+    """
+    buffer = getattr(sys.stdout, "buffer", None)
+    if buffer is None or os.linesep != "\n" or is_terminal(sys.stdout):
+        print_output(text.decode())
+        return
+    sys.stdout.flush()
+    buffer.write(text)
+    buffer.flush()
+
+
 def print_message(text: str) -> None:
     """Write a text that a program prints to standard error, apart from the result."""
     write_message(_harmless(text, sys.stderr))

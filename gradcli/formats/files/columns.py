@@ -28,7 +28,7 @@ class Columns(Layout):
             column.append(value_of_cell(text))
         return ""
 
-    def records(self, columns: Sequence[Any]) -> str:
+    def records(self, columns: Sequence[Any]) -> bytes:
         for values, column in zip(self._columns, columns, strict=True):
             if hasattr(column, "dtype"):
                 values.extend(column.tolist())
@@ -36,7 +36,7 @@ class Columns(Layout):
                 values.extend(column)
             else:
                 values.extend(map(value_of_cell, texts_of(column)))
-        return ""
+        return b""
 
     def end(self) -> bytes:
         return npz(dict(zip(self._names, map(_array, self._columns), strict=True)))

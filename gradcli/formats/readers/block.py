@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from gradcli.errors import GradError
 from gradcli.formats.readers.float_columns import columns_of
-from gradcli.formats.readers.plain_lines import quoted_places
+from gradcli.formats.readers.plain_lines import line_count, quoted_places
 from gradcli.formats.readers.table import Header, Record, record_of
 from gradcli.formats.texts.dialect import Dialect
 from gradcli.formats.texts.json_text import NUMBER, json_cell
@@ -159,7 +159,7 @@ class LineBlock(Block):
         names: Collection[str],
         titles: Collection[str],
     ) -> None:
-        super().__init__(name, number, line, lines.count(b"\n") + (not lines.endswith(b"\n")))
+        super().__init__(name, number, line, line_count(lines))
         self.header = header
         self._lines, self._names = lines, names
         self._titles = {title: header.places[title] for title in titles if title in header.places}

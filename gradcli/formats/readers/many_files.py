@@ -29,6 +29,8 @@ class ManyFiles(Rows):
         self.name = f"{', '.join(before)} and {last}"
         self.at_once = "-" not in names and first.at_once
         self._wanted: frozenset[str] = frozenset()
+        self._rows = iter(first)
+        self._waiting: Row | None = None  # a record that is no part of a block
         self._taken: tuple[Collection[str], Collection[str]] | None = None
 
     def apart(self) -> list[Rows]:
@@ -55,28 +57,59 @@ class ManyFiles(Rows):
         self._first_file.take(names, titles)
 
     def __iter__(self) -> Iterator[Row]:
-        for place, name in enumerate(self._names):
-            if place:
-                self._done, self._file = place, self._opened(name)
-                self._firsts.append(self._before)
-                self._hold(self._file)
-                if self._taken is not None:
-                    self._file.take(*self._taken)
-            for row in self._file:
-                yield row._replace(number=self._before + row.number)
-            self._before += self._file.count
+        while (row := self._next()) is not None:
+            yield row
 
     @property
     def at_hand(self) -> bool:
-        return self._file.at_hand
+        return self._waiting is not None or self._file.at_hand
 
     def block(
         self, names: Collection[str], most: int, titles: Collection[str] = ()
     ) -> Block | None:
-        found = self._file.block(names, most, titles)
-        if found is not None:
-            found.shift(self._before)
-        return found
+        while self._waiting is None:
+            found = self._file.block(names, most, titles)
+            if found is not None:
+                found.shift(self._before)
+                return found
+            if self.form == "ndjson":  # messages show what its reader knows
+                break
+            self._waiting = self._following()
+            if self._waiting is None and not self._advances():
+                break
+        return None
+
+    def _next(self) -> Row | None:
+        """The next record, which may be that of another file; None after the last."""
+        row, self._waiting = self._waiting, None
+        while row is None:
+            row = self._following()
+            if row is None and not self._advances():
+                break
+        return row
+
+    def _following(self) -> Row | None:
+        """The next record of this file; None after its last."""
+        row = next(self._rows, None)
+        return None if row is None else row._replace(number=self._before + row.number)
+
+    def _advances(self) -> bool:
+        """Open the next file; False if there is none.
+
+        Raises:
+            InputError: If it cannot be read, or is not like the first one.
+        """
+        if self._done + 1 == len(self._names):
+            return False
+        self._before += self._file.count
+        self._done += 1
+        self._file = self._opened(self._names[self._done])
+        self._firsts.append(self._before)
+        self._hold(self._file)
+        if self._taken is not None:
+            self._file.take(*self._taken)
+        self._rows = iter(self._file)
+        return True
 
     def _hold(self, other: Rows) -> None:
         """Check that a file has the first one's form and columns.

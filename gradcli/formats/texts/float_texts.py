@@ -9,15 +9,18 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
+from gradcli.formats.texts import machine_texts
+
 _LEAST, _MOST = 1e-4, 1e16  # `repr` writes no exponent between them
 _COMMA, _LINE_END = ord(","), ord("\n")
 _FEW = 100  # few numbers are faster one by one
+_MANY = 2**15  # numbers in a block of a table for which it pays to make machine code
 
 
 def texts(column: Any) -> list[str]:
     """The texts of an array of floats, ints or bools for a table."""
     if column.dtype.kind == "f" and len(column) > _FEW:
-        return records([column], ",").splitlines()
+        return str(records([column], ","), "ascii").splitlines()
     found = [repr(x) for x in column.tolist()]
     return [x.lower() for x in found] if column.dtype.kind == "b" else found
 
@@ -39,12 +42,13 @@ def text_array(column: Any) -> Any:
     return pieces.take(pyarrow.array(np.arange(0, 2 * len(column), 2)))
 
 
-def records(columns: Sequence[Any], delimiter: str) -> str:
+def records(columns: Sequence[Any], delimiter: str) -> bytes:
     """The records of a table of arrays, one a line."""
     if len(columns) * len(columns[0]) <= _FEW or any(c.dtype.kind != "f" for c in columns):
         lines = map(delimiter.join, zip(*map(texts, columns), strict=True))
-        return "".join([f"{line}\n" for line in lines])
-    return str(written(columns, delimiter).signs, "ascii")
+        return "".join([f"{line}\n" for line in lines]).encode()
+    found: bytes = written(columns, delimiter).signs.tobytes()
+    return found
 
 
 class Written(NamedTuple):
@@ -64,6 +68,8 @@ def written(columns: Sequence[Any], delimiter: str) -> Written:
     import numpy as np
 
     rows = np.column_stack(columns)
+    if rows.size >= _MANY and machine_texts.is_there():
+        return Written(*machine_texts.lines(rows, delimiter))
     if find_spec("orjson") is None:
         from gradcli.formats.texts.shortest import delimited
 
@@ -95,8 +101,8 @@ def _usual(rows: Any, delimiter: str) -> Written:
 
     if not len(rows):
         return _of_text(b"")
-    json = bytearray(orjson.dumps(rows.ravel(), option=orjson.OPT_SERIALIZE_NUMPY))
-    signs = np.frombuffer(json, np.uint8)[1:]  # without the bracket before the first number
+    json = orjson.dumps(rows.ravel(), option=orjson.OPT_SERIALIZE_NUMPY)
+    signs = np.frombuffer(json, np.uint8)[1:].copy()  # without the bracket before the first number
     signs[-1] = _COMMA
     commas = np.flatnonzero(signs == _COMMA)
     if delimiter != ",":

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from gradcli.formats.texts.delimited import record
-from gradcli.formats.texts.text_columns import lines, texts_of
+from gradcli.formats.texts.text_columns import encoded, lines, texts_of
 
 
 class Layout:
@@ -25,7 +25,7 @@ class Layout:
         """
         raise NotImplementedError
 
-    def records(self, columns: Sequence[Any]) -> str | bytes:
+    def records(self, columns: Sequence[Any]) -> bytes:
         """Many records, given as columns: arrays of numbers, lists of texts or arrays of texts."""
         raise NotImplementedError
 
@@ -37,8 +37,9 @@ class Layout:
 class TextLayout(Layout):
     """Writes a table of text."""
 
-    def records(self, columns: Sequence[Any]) -> str:
-        return "".join(map(self.record, zip(*map(texts_of, columns), strict=True)))
+    def records(self, columns: Sequence[Any]) -> bytes:
+        rows = zip(*map(texts_of, columns), strict=True)
+        return encoded("".join(map(self.record, rows)))
 
 
 class _Delimited(TextLayout):
@@ -47,7 +48,7 @@ class _Delimited(TextLayout):
     def record(self, texts: Sequence[str]) -> str:
         return record(texts, self.delimiter)
 
-    def records(self, columns: Sequence[Any]) -> str:
+    def records(self, columns: Sequence[Any]) -> bytes:
         return lines(columns, self.delimiter)
 
 

@@ -31,15 +31,14 @@ def texts_of(column: Any) -> Sequence[str]:
     return found
 
 
-def lines(columns: Sequence[Any], delimiter: str) -> str:
+def lines(columns: Sequence[Any], delimiter: str) -> bytes:
     """The records of a table, one a line. A text is quoted as in RFC 4180 if it needs quotes."""
     if all(map(_is_float, columns)):
         return records(columns, delimiter)
     count = len(columns[0])
     if not _is_long(count):
-        return "".join(
-            [record(row, delimiter) for row in zip(*map(texts_of, columns), strict=True)]
-        )
+        rows = zip(*map(texts_of, columns), strict=True)
+        return encoded("".join([record(row, delimiter) for row in rows]))
     parts: list[Any] = []
     start = 0
     while start < len(columns):
@@ -56,7 +55,7 @@ def lines(columns: Sequence[Any], delimiter: str) -> str:
     return together(parts, count)
 
 
-def together(parts: Sequence[Any], count: int) -> str:
+def together(parts: Sequence[Any], count: int) -> bytes:
     """The parts of each row one after the other, for all rows.
 
     Args:
@@ -65,19 +64,22 @@ def together(parts: Sequence[Any], count: int) -> str:
     """
     if not _is_long(count):
         rows = (repeat(p, count) if isinstance(p, str) else texts_of(p) for p in parts)
-        return "".join(map("".join, zip(*rows, strict=True)))
+        return encoded("".join(map("".join, zip(*rows, strict=True))))
     import pyarrow
     from pyarrow import compute
 
     kind = pyarrow.large_binary() if any(map(_is_large, parts)) else pyarrow.binary()
     arrays = [
-        pyarrow.scalar(p.encode("utf-8", "surrogateescape"), kind)
-        if isinstance(p, str)
-        else _array(p).cast(kind)
+        pyarrow.scalar(encoded(p), kind) if isinstance(p, str) else _array(p).cast(kind)
         for p in parts
     ]
     found = compute.binary_join_element_wise(*arrays, pyarrow.scalar(b"", kind))
-    return "".join(str(part, "utf-8", "surrogateescape") for part in map(_bytes_of, _chunks(found)))
+    return b"".join(map(_bytes_of, _chunks(found)))
+
+
+def encoded(text: str) -> bytes:
+    """A text as it is written: with escapes for the names of files that are not UTF-8."""
+    return text.encode("utf-8", "backslashreplace")
 
 
 def _is_long(count: int) -> bool:
@@ -102,7 +104,7 @@ def _array(column: Any) -> Any:
     import pyarrow
 
     if isinstance(column, list):
-        return pyarrow.array([x.encode("utf-8", "surrogateescape") for x in column], "binary")
+        return pyarrow.array([*map(encoded, column)], "binary")
     if isinstance(column, range):
         return pyarrow.array(column).cast("string")
     return text_array(column) if hasattr(column, "dtype") else column

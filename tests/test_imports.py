@@ -97,7 +97,7 @@ OUTSIDE = {  # packages that only some rooms may name
     "distributed": {"cli"},
     "fsspec": {"formats"},
     "lark": {"grammar"},
-    "llvmlite": {"engine"},
+    "llvmlite": {"engine", "formats"},
     "matplotlib": {"render"},
     "plotille": {"render"},
     "lsprotocol": {"cli"},

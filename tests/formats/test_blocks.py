@@ -13,7 +13,7 @@ from gradcli.formats.readers.float_columns import columns_of
 from gradcli.formats.readers.line_blocks import LineBlocks, TooLong
 from gradcli.formats.readers.plain_lines import are_plain, quoted_places
 from gradcli.formats.readers.rows import Rows
-from gradcli.formats.texts import float_texts
+from gradcli.formats.texts import float_texts, machine_texts
 from gradcli.formats.texts.delimited import record
 from gradcli.formats.texts.dialect import USUAL, Dialect
 from gradcli.formats.texts.number import number
@@ -49,7 +49,40 @@ def test_numpy_writes_the_text_of_repr():
 
 def test_orjson_writes_the_text_of_repr():
     pytest.importorskip("orjson")
-    assert float_texts.records([FLOATS], ",") == REPRS
+    assert float_texts.records([FLOATS], ",").decode() == REPRS
+
+
+EDGES = np.concatenate([2.0 ** np.arange(-1074, 1024), 10.0 ** np.arange(-323, 309)])
+NEAR = [EDGES, -EDGES, np.nextafter(EDGES, 0), np.nextafter(EDGES, np.inf), np.arange(99) * 5e-324]
+
+
+@pytest.mark.parametrize("floats", [FLOATS, *NEAR], ids=lambda x: f"{x[0]}, {x[1]}, ...")
+def test_machine_code_writes_the_text_of_repr(floats):
+    pytest.importorskip("llvmlite")
+    signs, ends = machine_texts.lines(floats[:, None], ",")
+    assert signs.tobytes().decode() == "".join(f"{x!r}\n" for x in floats.tolist())
+    assert ends.tolist() == np.flatnonzero(signs == ord("\n")).tolist()
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (1, 1), (1, 4), (5, 3)])
+def test_machine_code_writes_the_rows_of_a_matrix(shape):
+    pytest.importorskip("llvmlite")
+    rows = FLOATS[: math.prod(shape)].reshape(shape)
+    signs, ends = machine_texts.lines(rows, "\t")
+    assert signs.tobytes().decode() == "".join(
+        "\t".join(map(repr, r)) + "\n" for r in rows.tolist()
+    )
+    assert len(ends) == len(rows)
+
+
+def test_large_blocks_are_written_by_machine_code(monkeypatch):
+    pytest.importorskip("llvmlite")
+    columns = [FLOATS[:40], FLOATS[40:80], FLOATS[80:120]]
+    as_ever = float_texts.written(columns, ";")
+    monkeypatch.setattr(float_texts, "_MANY", 120)
+    found = float_texts.written(columns, ";")
+    assert found.signs.tobytes() == as_ever.signs.tobytes()
+    assert found.ends.tolist() == as_ever.ends.tolist()
 
 
 @pytest.mark.parametrize("delimiter", [",", "\t", "\n"])
@@ -59,7 +92,8 @@ def test_records_are_those_that_are_written_one_by_one(delimiter, count):
     for some in (columns[:2], columns[:1], columns):
         texts = [[repr(x).lower() for x in column.tolist()] for column in some]
         lines = map(delimiter.join, zip(*texts, strict=True))
-        assert float_texts.records(some, delimiter) == "".join(f"{line}\n" for line in lines)
+        text = "".join(f"{line}\n" for line in lines)
+        assert float_texts.records(some, delimiter).decode() == text
     assert [float_texts.texts(column) for column in columns] == texts
 
 
@@ -70,7 +104,8 @@ def test_lines_are_those_that_are_written_one_by_one(delimiter, last):
     names = [f"a{delimiter}{k}" for k in range(300)]
     columns = [names, FLOATS[:300], FLOATS[-300:], *last]
     rows = zip(*map(texts_of, columns), strict=True)
-    assert lines_of(columns, delimiter) == "".join(record(row, delimiter) for row in rows)
+    text = "".join(record(row, delimiter) for row in rows)
+    assert lines_of(columns, delimiter).decode() == text
 
 
 # numbers of texts ---------------------------------------------------------------------------------

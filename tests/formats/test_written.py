@@ -35,7 +35,7 @@ def test_columns_are_arrays_of_one_kind(texts, array, many):
     layout = Columns()
     assert layout.head(["a", "b"]) == ""
     if many:
-        assert layout.records([texts, np.arange(len(texts)) / 2]) == ""
+        assert layout.records([texts, np.arange(len(texts)) / 2]) == b""
     else:
         for place, text in enumerate(texts):
             assert layout.record([text, repr(place / 2)]) == ""
@@ -70,7 +70,7 @@ def test_markdown_has_its_signs_escaped():
     layout = LAYOUTS["md"]()
     assert layout.head(["a", "b|c"]) == "| a | b\\|c |\n|---:|---:|\n"
     assert layout.record([" x\ny ", "1|2"]) == "| x y | 1\\|2 |\n"
-    assert layout.records([["p", "q"], np.array([1.5, 2])]) == "| p | 1.5 |\n| q | 2.0 |\n"
+    assert layout.records([["p", "q"], np.array([1.5, 2])]) == b"| p | 1.5 |\n| q | 2.0 |\n"
 
 
 # NumPy's files ------------------------------------------------------------------------------------

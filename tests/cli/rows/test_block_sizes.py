@@ -5,6 +5,7 @@ from itertools import accumulate, chain, repeat
 import pytest
 
 from gradcli.cli.rows import many_rows, rows
+from gradcli.cli.rows.workers import can_fork
 from gradcli.formats.readers.rows import Rows
 from gradcli.questions.coded.compiled import Many
 
@@ -126,3 +127,37 @@ def test_no_row_is_read_before_the_one_before_it_is_asked(cli, monkeypatch, jobs
     monkeypatch.setattr(rows, "takes_code", asked)
     assert cli(*SQUARE, "--jobs", jobs, stdin=numbers(40))[1].count("\n") == 41
     assert when == ([(0, [0])] if jobs == "2" else [])
+
+
+@pytest.mark.skipif(not can_fork(), reason="needs processes")
+def test_blocks_grow_where_processes_share_them(cli, asked, clock, monkeypatch):
+    clock(0.0)
+    monkeypatch.setattr(Many, "is_free", False)
+    monkeypatch.setattr(many_rows, "_WORTH", -1.0)
+    text = numbers(200)
+    assert cli(*SQUARE, "--jobs", "2", stdin=text) == cli(*SQUARE, stdin=text)
+    assert max(asked) == MOST
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_blocks_go_on_from_file_to_file(cli, tmp_path, monkeypatch, jobs):
+    one_by_one, together = [], Many.numbers
+
+    def noted(self, values):
+        one_by_one.append(len(values))
+        return together(self, values)
+
+    monkeypatch.setattr(Many, "numbers", noted)
+    monkeypatch.setattr(many_rows, "_WORTH", -1.0)
+    names = [tmp_path / f"{k}.csv" for k in range(4)]
+    for name in names:
+        name.write_text(numbers(50))
+    names[2].write_text("x\n")
+    found = cli(*SQUARE[:-2], "--jobs", jobs, "--keep", "x", "--rows", f"{tmp_path}/*.csv")
+    expected = cli(*SQUARE[:-2], "--keep", "x", "--rows", names[0])[1]
+    head, _, records = expected.partition("\n")
+    assert found == (0, f"{head}\n{records * 3}", found[2])
+    assert one_by_one == [16, 16]
+    names[1].write_text("x\n1\n\n3\n")  # a blank line: these rows are read one by one
+    found = cli(*SQUARE[:-2], "--jobs", jobs, "--keep", "x", "--rows", f"{tmp_path}/*.csv")
+    assert found[:2] == (0, f"{head}\n{records}1,1.0,2.0\n3,9.0,6.0\n{records}")

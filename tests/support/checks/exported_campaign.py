@@ -1,7 +1,8 @@
 """Compare exported C and Python with gradcli on generated programs, bit by bit.
 
 `python tests exported_campaign [FLAG ...]` compares 500 programs of numbers and 300 of vectors; flags are
-those of the C compiler.
+those of the C compiler. For `-fno-builtin -fsanitize=address,undefined -fno-sanitize-recover=all -w`, set
+`LD_PRELOAD` to the file that `cc -print-file-name=libasan.so` names, and `ASAN_OPTIONS=detect_leaks=0`.
 """
 
 from __future__ import annotations

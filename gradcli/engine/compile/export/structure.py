@@ -103,8 +103,7 @@ def expression(
                     return None
                 if repr(a) == repr(b):
                     return a
-                type_ = written.type_of(a)
-                found = Apply(f"{type_}_select", (chosen, a, b))
+                found = _selected(chosen, a, b)
                 return found if size(found) <= most else None
         return None
 
@@ -115,6 +114,15 @@ def expression(
 
     first = function.blocks[0]
     return of(first, {p.number: x for p, x in zip(function.params, args, strict=True)})
+
+
+def _selected(test: Expression, a: Expression, b: Expression) -> Expression:
+    """a where a test holds, else b; the test and a, or the test or b, if these are tests."""
+    if repr(b) == repr(test) or b is False:
+        return Apply("bool_and", (test, a))
+    if repr(a) == repr(test) or a is True:
+        return Apply("bool_or", (test, b))
+    return Apply(f"{written.type_of(a)}_select", (test, a, b))
 
 
 class Body:

@@ -117,7 +117,7 @@ def expression(
 
 
 def _selected(test: Expression, a: Expression, b: Expression) -> Expression:
-    """a where a test holds, else b; the test and a, or the test or b, if these are tests."""
+    """One of two values by a test; the test and a, or the test or b, if they are tests."""
     if repr(b) == repr(test) or b is False:
         return Apply("bool_and", (test, a))
     if repr(a) == repr(test) or a is True:

@@ -53,6 +53,7 @@ BODIES = [
     "sort(y, descending=True).values * 0.5 + x[argsort(y)] * y",
     "cummax(y.reshape(3, 3), 1).values.reshape(-1) * 0.5 + x",
     "logcumsumexp(y, 0) * 0.1 + logcumsumexp(y.reshape(3, 3), 1).reshape(-1) * x",
+    "kthvalue(y.reshape(3, 3), 2, 0).values.sum() * 0.1 + kthvalue(y, 3).values * 0.2 + x",
     "cumprod(y, 0) * 0.5 + cumprod(x.reshape(3, 3), 1).reshape(-1) * y",
     "y[argmax(y)] * 0.2 + y.reshape(3, 3)[argmin(y[:3])].sum() * x * 0.1 + 0.1 * y",
     "y[[0, 2, 2, -1]].sum() * 0.1 + y.reshape(3, 3)[[0, 2, 0]].prod(0).sum() * x",
@@ -98,6 +99,16 @@ def test_code_does_without_python(body, modules):
     assert modules, "machine code is made"
     assert modules[-1].callbacks == [], body
     assert found.to_json() == program.grad(x=x, options=NEVER).to_json(), body
+
+
+@pytest.mark.parametrize("windows", ["0, 3, 2", "0, 3, 1", "0, 2, 3", "-1, 9, 1"])
+def test_windows_are_views(windows, modules):
+    size = int(windows.split(", ")[1])
+    program = load(f"param x: float[9]\n(exp(x).unfold({windows}) * x[:{size}]).tanh().sum()")
+    x = np.linspace(-1, 1, 9)
+    found = program.grad(x=x, options=ALWAYS)
+    assert modules[-1].callbacks == []
+    assert found.to_json() == program.grad(x=x, options=NEVER).to_json()
 
 
 def test_the_largest_of_zeros_of_both_signs():

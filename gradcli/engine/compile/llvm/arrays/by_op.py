@@ -55,6 +55,7 @@ BY_OP: dict[Op, Callable[..., Symbolic]] = {
     ops.with_row: lambda steps, x, value, at: steps.put(x, steps.symbol(at), steps.symbol(value)),
     ops.pick: _picked,
     ops.place: _placed,
+    ops.unfold: lambda steps, x, **at: x.shown(ops.unfold.value.array(x.ghost, **at)),
     ops.recurrence: lambda steps, a, b: steps.recur(steps.symbol(a), steps.symbol(b)),
 }
 

@@ -101,6 +101,13 @@ def _rolled(steps: Steps, x: Symbolic, shift: Any, axis: Any = None) -> Symbolic
     return steps.whole(steps.copy(x, Node(x.type, x.shape)).node)
 
 
+def _taken(steps: Steps, x: Symbolic, indices: Any, axis: int) -> Symbolic:
+    """The parts of an array at places along a dimension that are known."""
+    before = (slice(None),) * (axis % x.ndim)
+    places = np.arange(x.shape[axis])[indices].tolist()
+    return _put_together(steps, [x[(*before, slice(k, k + 1))] for k in places], axis)
+
+
 def _joined(steps: Steps, parts: Sequence[Any], axis: int = 0, dtype: Any = None) -> Symbolic:
     symbols = [steps.symbol(x) for x in parts]
     if dtype is not None:
@@ -200,6 +207,7 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.cumsum: _scanned(np.add),
     np.cumprod: _scanned(np.multiply),
     np.roll: _rolled,
+    np.take: _taken,
     np.clip: _clipped,
     np.tril: _triangle(False),
     np.triu: _triangle(True),

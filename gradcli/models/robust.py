@@ -8,12 +8,13 @@ Source: Huber and Ronchetti, Robust Statistics, 2nd ed. (2009), sections 7.6 and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradcli.models.median import median
+from gradcli.models.median import Each, Numbers, median
 from gradcli.models.triangle import Array
 
 NORMAL = 1.4826  # times the median of |r|: the deviation of normal residuals
@@ -59,30 +60,54 @@ LOSSES = {
 """The losses by name; `linear`, the plain square, needs none."""
 
 
-def spread(residuals: Callable[[], Iterable[Array]]) -> float:
-    """The deviation of residuals, by the median of their sizes; outliers do not move it."""
-    return NORMAL * median(lambda: map(np.abs, residuals()))
+def spread(each: Each) -> float:
+    """The deviation of residuals, by the median of their sizes; outliers do not move it.
+
+    Args:
+        each: Asks the residuals, part by part.
+    """
+    return NORMAL * median(partial(each, _of_sizes))
 
 
-def weights(loss: Loss, residuals: Array, scale: float) -> Array:
-    """What each squared residual is multiplied by."""
-    return loss.slope((residuals / scale) ** 2)
+def _of_sizes(residuals: Numbers, function: Callable[..., Any], *more: Any) -> Any:
+    return function(map(np.abs, residuals), *more)
 
 
-def cost(loss: Loss, residuals: Iterable[Array], scale: float) -> float:
-    """The sum of the losses, in place of the sum of squares."""
-    return scale**2 * sum(float(np.sum(loss.value((part / scale) ** 2))) for part in residuals)
+def weights(loss: str, residuals: Array, scale: float) -> Array:
+    """What each squared residual is multiplied by. Arguments as of `sandwich`."""
+    return LOSSES[loss].slope((residuals / scale) ** 2)
 
 
-def sandwich(loss: Loss, residuals: Iterable[Array], scale: float, estimated: int) -> float:
+def cost(each: Each, loss: str, scale: float) -> float:
+    """The sum of the losses, in place of the sum of squares. Arguments as of `sandwich`."""
+    return scale**2 * sum(each(_losses, loss, scale))
+
+
+def _losses(residuals: Numbers, loss: str, scale: float) -> float:
+    value = LOSSES[loss].value
+    return sum(float(np.sum(value((part / scale) ** 2))) for part in residuals)
+
+
+def sandwich(each: Each, loss: str, scale: float, estimated: int) -> float:
     """Huber's factor of (J'J)^-1: the mean of psi^2 over the square of the mean of its slope.
 
     Args:
-        loss: The loss.
-        residuals: The residuals at the solution, some at a time.
+        each: Asks the residuals at the solution, part by part.
+        loss: The name of the loss.
         scale: The scale of the loss, in their unit.
         estimated: How many parameters were estimated.
     """
+    count, squares, bent = 0, 0.0, 0.0
+    for more in each(_bends, loss, scale):
+        count, squares, bent = count + more[0], squares + more[1], bent + more[2]
+    if count <= estimated or not bent > 0.0:
+        return float("nan")
+    return count / (count - estimated) * (squares / count) / (bent / count) ** 2
+
+
+def _bends(residuals: Numbers, name: str, scale: float) -> tuple[int, float, float]:
+    """How many residuals there are, and the sums of psi^2 and of the slopes of psi."""
+    loss = LOSSES[name]
     count, squares, bent = 0, 0.0, 0.0
     for part in residuals:
         z = (part / scale) ** 2
@@ -90,6 +115,4 @@ def sandwich(loss: Loss, residuals: Iterable[Array], scale: float, estimated: in
         count += len(part)
         squares += float(np.sum((part * slope) ** 2))
         bent += float(np.sum(slope + 2.0 * z * loss.bend(z)))
-    if count <= estimated or not bent > 0.0:
-        return float("nan")
-    return count / (count - estimated) * (squares / count) / (bent / count) ** 2
+    return count, squares, bent

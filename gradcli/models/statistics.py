@@ -5,13 +5,8 @@ Source of the criteria: R's `logLik.nls` and `AIC`, which count the variance as 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from math import inf, log, nan, pi
 from typing import Any
-
-import numpy as np
-
-from gradcli.models.triangle import Array
 
 
 def quantile(level: float, dof: float) -> float:
@@ -68,14 +63,8 @@ def minus_two_log_known(squares: float, logs: float, count: int) -> float:
     return count * log(2.0 * pi) + 2.0 * logs + squares
 
 
-def explained(squares: float, observed: Callable[[], Iterable[tuple[Array, Array]]]) -> float:
-    """R squared: the part of the weighted variance about the mean that a model explains.
-
-    Args:
-        squares: The weighted sum of squares.
-        observed: Gives the observed values and their weights, some at a time, at each call.
+def explained(squares: float, total: float) -> float:
+    """R squared: the part of the weighted variance about the mean, a sum of squares, that a model
+    explains.
     """
-    total = sum(float(np.sum(y * w)) for y, w in observed())
-    mean = total / sum(float(np.sum(w)) for _, w in observed())
-    whole = sum(float(np.sum(w * (y - mean) ** 2)) for y, w in observed())
-    return 1.0 - squares / whole if whole > 0.0 else nan
+    return 1.0 - squares / total if total > 0.0 else nan

@@ -22,6 +22,7 @@ Mask: TypeAlias = NDArray[np.bool_]
 _MOST = 1e13
 """The most condition at which a direction counts as told: of exactly collinear models 3 % stay
 below 1/eps."""
+_TOGETHER = 8192  # numbers of a matrix that LAPACK factors by one thread
 _FLAT = 1e-13  # of a sum of squares
 _LARGEST = 1e150  # its square is finite
 _PART = 0.01  # of a direction: a parameter with less is not part of it
@@ -39,6 +40,12 @@ class Triangle:
 
     def __init__(self, r: Array, z: Array, rest: float, count: int) -> None:
         self.r, self.z, self.rest, self.count = r, z, rest, count
+
+    @property
+    def rows(self) -> Array:
+        """The factor of the Jacobian and the residuals together, p + 1 rows and columns."""
+        last = np.append(np.zeros(len(self.r)), self.rest)
+        return np.concatenate([np.column_stack([self.r, self.z]), last[None]])
 
     @cached_property
     def squares(self) -> float:
@@ -145,14 +152,49 @@ def triangle(blocks: Iterable[tuple[Array, Array]], width: int) -> Triangle | No
         block = np.concatenate([jacobian, residuals[:, None]], 1)
         if not (np.abs(block) < _LARGEST).all():
             return None
-        found = _factor(block if found is None else np.concatenate([found, block]), 0)
+        more = _reduced(block)
+        found = _factor(more if found is None else np.concatenate([found, more]), 0)
         count += len(residuals)
-    if found is None:
-        found = np.zeros((0, width + 1))
-    found = _padded(found, width + 1)
+    return _triangle(np.zeros((0, width + 1)) if found is None else found, count)
+
+
+def joined(parts: Iterable[Triangle | None], width: int) -> Triangle | None:
+    """The triangle of all parts, joined in their order; None if one is None.
+
+    Args:
+        parts: The triangles of the parts.
+        width: How many parameters there are.
+    """
+    found = np.zeros((0, width + 1))
+    count = 0
+    for part in parts:
+        if part is None:
+            return None
+        found = _factor(np.concatenate([found, part.rows]), 0) if count else part.rows
+        count += part.count
+    return _triangle(_padded(found, width + 1), count)
+
+
+def _triangle(found: Array, count: int) -> Triangle:
+    width = found.shape[1] - 1
+    rows = _padded(found, width + 1)
     return Triangle(
-        found[:width, :width], found[:width, width], abs(float(found[width, width])), count
+        rows[:width, :width], rows[:width, width], abs(float(rows[width, width])), count
     )
+
+
+def _reduced(block: Array) -> Array:
+    """The triangles of pieces of a block, below each other. Pieces are so small that LAPACK takes
+    one thread for each, so that the digits do not depend on the number of threads.
+    """
+    length, width = block.shape
+    each = max(_TOGETHER // width, 2 * width)
+    whole = length // each
+    if whole < 2:
+        return block
+    cut = whole * each
+    several: Array = np.linalg.qr(block[:cut].reshape(whole, each, width), mode="r")  # type: ignore[assignment]  # of this mode
+    return np.concatenate([several.reshape(-1, width), block[cut:]])
 
 
 def _factor(whole: Array, width: int) -> Array:

@@ -52,5 +52,6 @@ def main() -> int:
 
 if __name__ == "__main__":
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends the cluster, too
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell's `&` has ignored
     with suppress(KeyboardInterrupt):
         sys.exit(main())

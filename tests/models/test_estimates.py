@@ -387,6 +387,7 @@ def covered(count, noise, asked, extra=lambda rng: {}):
     """How many of so many simulated fits have the true k in their interval."""
     from gradcli.questions.fitting.asked import Asked
     from gradcli.questions.fitting.fit import Fit
+    from gradcli.questions.fitting.shares import Here
     from gradcli.questions.fitting.tables import opened
 
     text = asked.pop("program", None)
@@ -400,7 +401,7 @@ def covered(count, noise, asked, extra=lambda rng: {}):
         ops = program.loaded.program
         settings = Asked(**asked)
         made = made or Fit(program, ops, {}, (*table,), settings, load, Options(compile="always"))
-        found = made.of(opened(table).read(made.names, ()))
+        found = made.of(Here(opened(table).read(made.names, ())))
         low, high = found.interval["k"]
         hits += low <= 0.5 <= high
     return hits

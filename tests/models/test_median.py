@@ -17,11 +17,24 @@ KINDS = {
 }
 
 
+def asked(*parts):
+    """Asks numbers in parts, each of some arrays."""
+    return lambda function, *more: (function(iter(part), *more) for part in parts)
+
+
 @pytest.mark.parametrize("name", KINDS)
 def test_the_median_is_numpys(name, monkeypatch):
     monkeypatch.setattr(medians, "_AT_ONCE", 50)
     monkeypatch.setattr(medians, "_BINS", 16)
     numbers = KINDS[name]
-    found = medians.median(lambda: iter(np.array_split(numbers, 7)))
+    assert medians.median(asked([numbers])) == pytest.approx(np.median(numbers), rel=1e-15)
+    few = np.array_split(numbers, 7)
+    found = medians.median(asked(few))
     assert found == pytest.approx(np.median(numbers), rel=1e-15)
-    assert medians.median(lambda: [numbers]) == np.median(numbers)
+    assert medians.median(asked(few[:3], [], few[3:])) == found
+
+
+def test_a_few_numbers_have_numpys_median():
+    for numbers in KINDS.values():
+        assert medians.median(asked([numbers])) == np.median(numbers)
+    assert np.isnan(medians.median(asked([np.zeros(0)])))

@@ -87,9 +87,11 @@ class Growing:
 
     Fields:
         shape: The shape of a record; None as long as there is none.
+        count: How many records there are.
     """
 
     def __init__(self, most: int | None, name: str) -> None:
+        self.count = 0
         self._most, self._bytes, self._name = most, 0, name
         self._pieces: list[Any] = []
         self._stored: Stored | None = None
@@ -109,6 +111,7 @@ class Growing:
             sizes = " and ".join(map(str, sorted((prod(shape), prod(self.shape)))))
             raise refused(f"the records have {sizes} elements of `{self._name}`")
         self._pieces.append(piece)
+        self.count += len(piece)
         self._bytes += piece.nbytes + _OBJECT
         if self._most is not None and self._bytes > self._most:
             self._store()
@@ -131,9 +134,11 @@ class Growing:
         return self._stored
 
 
-def pieces(*columns: Any) -> Iterator[tuple[Any, ...]]:
-    """Columns of one length, part by part: the same parts of arrays as of `Stored` columns, so that
-    sums have the same digits.
+def pieces(*columns: Any, part: slice = slice(None)) -> Iterator[tuple[Any, ...]]:
+    """A part of columns of one length, some records at a time: the same pieces of arrays as of
+    `Stored` columns, so that sums have the same digits.
     """
-    for start in range(0, len(columns[0]), _PIECE):
-        yield tuple(column[start : start + _PIECE] for column in columns)
+    first, last, _ = part.indices(len(columns[0]))
+    for start in range(first, last, _PIECE):
+        stop = min(start + _PIECE, last)
+        yield tuple(column[start:stop] for column in columns)

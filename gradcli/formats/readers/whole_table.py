@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from bisect import bisect_right
+from collections.abc import Collection, Iterable, Sequence
 from math import isfinite, nan, prod
 from typing import Any
 
@@ -31,18 +32,21 @@ class Whole(Record):
         texts: Cells by the titles of columns.
         lines: The line of each record in its file.
         left_out: How many records were left out.
-        first_left: The line of the first of them, with the reason; None if there is none.
+        first_left: The file and the line of the first of them, with the reason; None if there is
+            none.
         most: The most bytes of a column in memory; None for any number.
+        parts: The file of each part, with the number of records through its end.
     """
 
-    __slots__ = ("name", "columns", "texts", "lines", "left_out", "first_left", "most")
+    __slots__ = ("name", "columns", "texts", "lines", "left_out", "first_left", "most", "parts")
     name: str
     columns: dict[str, Any]
     texts: dict[str, list[str]]
     lines: Any
     left_out: int
-    first_left: tuple[int, Diagnostic] | None
+    first_left: tuple[str, int, Diagnostic] | None
     most: int | None
+    parts: Sequence[tuple[str, int]]
 
     @property
     def count(self) -> int:
@@ -50,38 +54,46 @@ class Whole(Record):
         return len(self.lines)
 
     def chosen(self, places: Any) -> Whole:
-        """Some of the records, by their numbers."""
-        return Whole(
-            self.name,
-            {name: column[places] for name, column in self.columns.items()},
-            {name: [cells[k] for k in places] for name, cells in self.texts.items()},
-            self.lines[places],
-            self.left_out,
-            self.first_left,
-            self.most,
+        """Some of the records, by their numbers in order."""
+        ends = np.searchsorted(places, [end for _, end in self.parts]).tolist()
+        return self._changed(
+            columns={name: column[places] for name, column in self.columns.items()},
+            texts={name: [cells[k] for k in places] for name, cells in self.texts.items()},
+            lines=self.lines[places],
+            parts=[(name, end) for (name, _), end in zip(self.parts, ends, strict=True)],
         )
 
     def known(self, names: Sequence[str]) -> Whole:
         """The records in which no number of these columns is missing, without their texts."""
-        several = [self.columns[name] for name in names]
-        if not several or all(complete(*parts).all() for parts in pieces(*several)):
+        wanted = [self.columns[name] for name in names]
+        if not wanted or all(complete(*parts).all() for parts in pieces(*wanted)):
             return self
         grown = {name: Growing(self.most, name) for name in self.columns}
-        lines = Growing(self.most, "line")
-        for one, *parts in pieces(self.lines, *self.columns.values()):
-            named = dict(zip(self.columns, parts, strict=True))
-            chosen = complete(*(named[name] for name in names))
-            lines.append(one[chosen])
-            for name, part in named.items():
-                grown[name].append(part[chosen])
+        lines, parts = Growing(self.most, "line"), []
+        first = 0
+        for part, end in self.parts:
+            for one, *several in pieces(self.lines, *self.columns.values(), part=slice(first, end)):
+                named = dict(zip(self.columns, several, strict=True))
+                chosen = complete(*(named[name] for name in names))
+                lines.append(one[chosen])
+                for name, column in named.items():
+                    grown[name].append(column[chosen])
+            parts.append((part, lines.count))
+            first = end
         columns = {name: column.done() for name, column in grown.items()}
-        return Whole(
-            *(self.name, columns, {}, lines.done(), self.left_out, self.first_left, self.most)
-        )
+        return self._changed(columns=columns, texts={}, lines=lines.done(), parts=parts)
+
+    def joined(self) -> Whole:
+        """The same records as one part."""
+        return self._changed(parts=[(self.name, self.count)])
+
+    def _changed(self, **fields: Any) -> Whole:
+        return Whole(**{name: getattr(self, name) for name in self._fields} | fields)
 
     def place(self, number: int) -> str:
         """Where a record stands, for messages."""
-        return f"`{self.name}`, line {int(self.lines[number])}"
+        ends = [end for _, end in self.parts]
+        return f"`{self.parts[bisect_right(ends, number)][0]}`, line {int(self.lines[number])}"
 
 
 def complete(*columns: Any) -> Any:
@@ -93,7 +105,7 @@ def complete(*columns: Any) -> Any:
 
 
 def read_whole(
-    tables: Sequence[Rows],
+    tables: Iterable[Rows],
     names: Sequence[str],
     titles: Sequence[str],
     *,
@@ -104,7 +116,7 @@ def read_whole(
     """All records of some tables.
 
     Args:
-        tables: The tables, of which nothing has been read.
+        tables: The tables, of which nothing has been read; each is a part.
         names: The inputs whose columns are numbers.
         titles: The columns that are kept as texts.
         skips: True if a bad record is left out, False if it is an error.
@@ -118,7 +130,7 @@ def read_whole(
     reading = _Reading(names, titles, either, skips=skips, most=most)
     for rows in tables:
         reading.take(rows)
-    return reading.done(" and ".join(rows.name for rows in tables))
+    return reading.done()
 
 
 class _Reading:
@@ -141,10 +153,15 @@ class _Reading:
         self._count = 0
         self._left_out = 0
         self._rows: Rows
-        self._first_left: tuple[int, Diagnostic] | None = None
+        self._first_left: tuple[str, int, Diagnostic] | None = None
+        self._parts: list[tuple[str, int]] = []
 
     def take(self, rows: Rows) -> None:
         """Read a table. Errors as of `read_whole`."""
+        self._read(rows)
+        self._parts.append((rows.name, self._lines.count))
+
+    def _read(self, rows: Rows) -> None:
         names = self._present(rows)
         self._rows = rows
         rows.check(frozenset(names))
@@ -193,12 +210,15 @@ class _Reading:
             raise refused(f"`{rows.name}` has no column {listed(absent)}; it has {others}")
         return [name for name in self._names if name not in absent]
 
-    def done(self, name: str) -> Whole:
+    def done(self) -> Whole:
         """All that was read."""
+        name = " and ".join(dict.fromkeys(name for name, _ in self._parts))
         columns = {name: column.done() for name, column in self._columns.items()}
         texts = dict(zip(self._titles, self._cells, strict=True))
-        lines = self._lines.done()
-        return Whole(*(name, columns, texts, lines, self._left_out, self._first_left, self._most))
+        return Whole(
+            *(name, columns, texts, self._lines.done(), self._left_out, self._first_left),
+            *(self._most, self._parts),
+        )
 
     def _append(self, columns: dict[str, Any], lines: Any) -> None:
         for name, grown in self._columns.items():
@@ -235,7 +255,7 @@ class _Reading:
             if not self._skips:
                 raise
             self._left_out += 1
-            self._first_left = self._first_left or (row.line, error.diagnostics[0])
+            self._first_left = self._first_left or (self._rows.name, row.line, error.diagnostics[0])
             return None
 
     def _numbers(self, row: Row) -> dict[str, Any]:

@@ -111,7 +111,8 @@ class Table(Protocol):
         either: Sequence[Collection[str]] = (),
         most: int | None = None,
     ) -> Any:
-        """The records as a `Whole`, with some columns as numbers and others as texts.
+        """The records as a `Whole`, with some columns as numbers and others as texts; or `Shares`
+        whose records are elsewhere.
 
         Args:
             names: The columns of numbers.

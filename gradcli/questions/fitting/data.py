@@ -137,29 +137,29 @@ class Observed(Record):
     sigma: Any
     weights: Any
 
+    def part(self, number: int) -> slice:
+        """The records of a part."""
+        ends = [0, *(end for _, end in self.data.parts)]
+        return slice(ends[number], ends[number + 1])
+
     def scales(self, part: slice) -> Data:
         """What the differences of some records are multiplied by; zero for one that is left out."""
         sigma = None if self.sigma is None else self.sigma[part]
         weights = None if self.weights is None else self.weights[part]
         return _scaled(part.stop - part.start, sigma, weights)
 
-    def used(self) -> Iterator[tuple[Data, Data, Data]]:
-        """The records that count, some at a time: observed values, scales and deviations (ones if
-        they are not known).
+    def used(self, part: slice) -> Iterator[tuple[Data, Data, Data]]:
+        """The records of a part that count, some at a time: observed values, scales and deviations
+        (ones if they are not known).
         """
         columns = [c for c in (self.values, self.sigma, self.weights) if c is not None]
-        for parts in pieces(*columns):
+        for parts in pieces(*columns, part=part):
             rest = iter(parts)
             y = next(rest)
             sigma = None if self.sigma is None else next(rest)
             scales = _scaled(len(y), sigma, None if self.weights is None else next(rest))
             chosen = scales > 0.0
             yield y[chosen], scales[chosen], (np.ones(len(y)) if sigma is None else sigma)[chosen]
-
-    @property
-    def count(self) -> int:
-        """How many records count."""
-        return sum(len(y) for y, _, _ in self.used())
 
 
 def _scaled(count: int, sigma: Data | None, weights: Data | None) -> Data:
@@ -223,9 +223,6 @@ class Expressions:
     def _one(self, k: int, data: Whole) -> Observed:
         names = self.observed[k].names
         known = data.known(names) if self.either else data
-        if not known.count and data.count:
-            message = f"no record has `{self.observed[k].text}`"
-            raise InputError(Diagnostic("too-few-records", message))
         sigma = self.sigma[k].of(known) if self.sigma else None
         weights = self.weights[k].of(known) if self.weights else None
         if sigma is not None and (bad := _first(sigma, lambda part: ~(part > 0.0))) is not None:

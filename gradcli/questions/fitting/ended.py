@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gradcli.engine.values.data import Data
 from gradcli.questions.fitting.asked import Asked
 from gradcli.questions.fitting.model import Layout
 from gradcli.questions.fitting.roles import Roles
-from gradcli.questions.fitting.series import Series
+from gradcli.questions.fitting.shares import Frame, Setup, Shares
 from gradcli.questions.fitting.starts import Best
+from gradcli.questions.fitting.sums import Facts
 from gradcli.record import Record
-
-if TYPE_CHECKING:
-    from gradcli.formats.readers.whole_table import Whole
 
 
 class Ended(Record):
@@ -25,16 +23,21 @@ class Ended(Record):
         layout: The estimated parameters.
         start: Where they began.
         held: The values of the other parameters.
-        roles, asked, data: What was asked.
-        series: What was fitted.
+        roles, asked: What was asked.
+        facts: What is known of the records.
+        shares, setup, frame: The records, and what all steps had in common.
     """
 
-    __slots__ = ("best", "layout", "start", "held", "roles", "asked", "data", "series")
+    __slots__ = (
+        *("best", "layout", "start", "held", "roles", "asked", "facts", "shares", "setup", "frame"),
+    )
     best: Best
     layout: Layout
     start: Data
     held: Mapping[str, Any]
     roles: Roles
     asked: Asked
-    data: Whole
-    series: list[Series]
+    facts: Facts
+    shares: Shares
+    setup: Setup
+    frame: Frame

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import reduce
 from typing import Any
 
 from gradcli.engine.run.execution.inputs import Given, check_names
@@ -24,11 +25,12 @@ from gradcli.questions.fitting.bounded import limits
 from gradcli.questions.fitting.data import Expressions, Parse
 from gradcli.questions.fitting.ended import Ended
 from gradcli.questions.fitting.likely import Likely
-from gradcli.questions.fitting.model import Asker, Layout, Model
+from gradcli.questions.fitting.model import Layout
 from gradcli.questions.fitting.roles import Roles, roles, starts_wanted, whole_columns
-from gradcli.questions.fitting.series import Series
+from gradcli.questions.fitting.shares import Frame, Here, Setup, Shares, fresh_name
 from gradcli.questions.fitting.squares import Squares
 from gradcli.questions.fitting.starts import begun, several
+from gradcli.questions.fitting.sums import Facts, facts
 from gradcli.questions.fitting.told import told
 from gradcli.views import FitGroup, FitGroups, FitResult
 
@@ -65,36 +67,37 @@ class Fit:
         parse: Parse,
         options: Options,
     ) -> None:
-        self._program, self._ops, self._asked, self._options = program, ops, asked, options
+        self._ops, self._asked = ops, asked
         self.roles: Roles = roles(ops, given, columns, asked)
         self._check(bool(columns))
         parameters = [*self.roles.estimated, *self.roles.held]
-        self._expressions = Expressions(asked, columns, given, parameters, parse)
-        self.names = list(dict.fromkeys([*self.roles.data, *self._expressions.names]))
-        self.either = self._expressions.either
-        self._advance = options.progress
-        self._given = {name: value.value for name, value in given.items()}
-        used = {name for one in self._expressions.every for name in one.inputs}
+        expressions = Expressions(asked, columns, given, parameters, parse)
+        self.names = list(dict.fromkeys([*self.roles.data, *expressions.names]))
+        self.either = expressions.either
+        values = {name: value.value for name, value in given.items()}
+        used = {name for one in expressions.every for name in one.inputs}
         check_names({n: value for n, value in given.items() if n not in used}, ops)
-        order = 2 if asked.likelihood else 1
-        names = self.roles.estimated
-        results = (*asked.of,) or (None,)
-        self._askers = [Asker(program, of, names, order, options) for of in results]
+        self._setup = Setup(program, ops, self.roles, values, asked, expressions, options)
 
-    def of(self, data: Whole) -> FitResult:
+    def of(self, shares: Shares) -> FitResult:
         """The fit to some records.
 
         Raises:
             InputError: If the data do not fit the model.
             GradError: As of a run, at the start.
         """
-        return told(self.found(data))
+        return told(self.found(shares))
 
-    def found(self, data: Whole) -> Ended:
+    def found(self, shares: Shares) -> Ended:
         """The end of the search, with all that belongs to it. Errors as of `of`."""
-        asked, roles = self._asked, self.roles
-        observed = self._expressions.of(data)
-        values = begun(self._program, self._ops, roles, self._given, asked, data, self._options)
+        asked, roles, setup = self._asked, self.roles, self._setup
+        whole = False
+        known = self._facts(shares)
+        if whole_columns(self._ops, known.shapes):
+            whole, shares = True, shares.joined()
+            known = self._facts(shares)
+        first = _first(known, shares if whole else None, roles)
+        values = begun(setup.program, roles, setup.given, asked, first, setup.options)
         layout = Layout({name: np.shape(values[name]) for name in roles.estimated})
         start = layout.joined(values).astype(np.float64)
         moved = {n: ends for n, ends in asked.bounds.items() if n not in roles.held}
@@ -103,24 +106,27 @@ class Fit:
             start = np.clip(start, *bounds)
         self._inside(layout, start, *bounds)
         held = {name: values[name] for name in roles.held}
-        series = [
-            Series(self._model(asker, layout, one.data, held), one)
-            for asker, one in zip(self._askers, observed, strict=True)
-        ]
-        kind = Likely if asked.likelihood else Squares
-        best = several(kind(series, asked, *bounds, self._advance), asked, start)
-        return Ended(best, layout, start, held, roles, asked, data, series)
+        frame = Frame(fresh_name(), layout, held, whole)
 
-    def _model(self, asker: Asker, layout: Layout, data: Whole, held: Mapping[str, Any]) -> Model:
-        """A result of the program as a function of the parameters."""
-        columns = {name: data.columns[name] for name in self.roles.data}
-        whole = not columns or whole_columns(self._ops, columns)
-        if whole:
-            columns = {name: np.asarray(column) for name, column in columns.items()}
-        known = {**self._given, **{name: value.tolist() for name, value in held.items()}}
-        constants = {n: v for n, v in known.items() if n not in layout.shapes and n not in columns}
-        constants = {n: v for n, v in constants.items() if n in self._program.inputs}
-        return Model(asker, layout, constants, columns, data.count, whole=whole)
+        def sums(function: Callable[..., Any], *more: Any) -> Iterator[Any]:
+            return shares.each(setup, function, frame, *more)
+
+        kind = Likely if asked.likelihood else Squares
+        problem = kind(sums, known, asked, *bounds, setup.options.progress)
+        best = several(problem, asked, start)
+        return Ended(best, layout, start, held, roles, asked, known, shares, setup, frame)
+
+    def _facts(self, shares: Shares) -> Facts:
+        """What is known of all records.
+
+        Raises:
+            InputError: If parts do not go together, or a result was never observed.
+        """
+        found: Facts = reduce(Facts.plus, shares.each(self._setup, facts))
+        for one, text in zip(found.compared, self._asked.observed, strict=True):
+            if not one.records and found.count:
+                raise InputError(Diagnostic("too-few-records", f"no record has `{text}`"))
+        return found
 
     def _check(self, has_data: bool) -> None:
         """Refuse options that do not go with each other.
@@ -187,6 +193,17 @@ class Fit:
                 raise InputError(Diagnostic("bad-input", text))
 
 
+def _first(known: Facts, whole: Shares | None, roles: Roles) -> dict[str, Any]:
+    """The values of the data at which the start is computed: the first record's, or whole columns;
+    ones if there is none.
+    """
+    if isinstance(whole, Here):
+        return {name: whole.data.columns[name] for name in roles.data}
+    if known.first is None:
+        return {name: np.ones(shape).tolist() for name, shape in known.shapes.items()}
+    return {name: column[0].tolist() for name, column in known.first.items()}
+
+
 def fit(
     program: Any,
     ops: Program,
@@ -206,24 +223,28 @@ def fit(
     if made.roles.missing and asked.starts == 1:
         raise starts_wanted(made.roles.missing)
     data = records(table, [made], asked)
-    return made.of(data) if asked.by is None else groups(made, data, asked)
+    if asked.by is None:
+        return made.of(data)
+    assert isinstance(data, Here), "a column of texts is wanted"
+    return groups(made, data.data, asked)
 
 
-def records(table: Table | None, several: Sequence[Fit], asked: Asked) -> Whole:
+def records(table: Table | None, several: Sequence[Fit], asked: Asked) -> Shares:
     """The records of a table with the columns of some fits.
 
     Columns that are longer than a part of the memory which may be taken are kept in files, unless
     all records are wanted at once: for groups, predictions or a picture.
     """
     if table is None:
-        return Whole("the data", {}, {}, np.zeros(1, np.int64), 0, None, None)
+        lines = np.zeros(1, np.int64)
+        return Here(Whole("the data", {}, {}, lines, 0, None, None, [("the data", 1)]))
     names = [*dict.fromkeys(name for one in several for name in one.names)]
     by = () if asked.by is None else (asked.by,)
     titles = [*dict.fromkeys((*by, *(asked.predict or ())))]
     is_whole = bool(titles) or asked.predict is not None or asked.draw
     most = None if is_whole else max(meter().most // _PART // (len(names) + _BESIDE), _LEAST)
-    found: Whole = table.read(names, titles, several[0].either, most)
-    return found
+    found = table.read(names, titles, several[0].either, most)
+    return Here(found) if isinstance(found, Whole) else found
 
 
 def groups(made: Fit, data: Whole, asked: Asked) -> FitGroups:
@@ -239,7 +260,7 @@ def groups(made: Fit, data: Whole, asked: Asked) -> FitGroups:
     found: list[FitGroup] = []
     for key, group in places.items():
         try:
-            found.append(FitGroup(key, made.of(data.chosen(np.array(group))), None))
+            found.append(FitGroup(key, made.of(Here(data.chosen(np.array(group)))), None))
         except LimitError:
             raise
         except GradError as error:

@@ -7,6 +7,7 @@ from typing import Any
 
 from gradcli.engine.values.data import Data, np
 from gradcli.questions.fitting.problem import Found, Interrupted, Problem, marked, spread_out
+from gradcli.questions.fitting.sums import likelihood_of
 
 
 class Likely(Problem):
@@ -18,10 +19,10 @@ class Likely(Problem):
         self.count()
         value, slope = 0.0, np.zeros(self.width)
         bend = np.zeros((self.width, self.width))
-        for _, (values, slopes, bends) in self.series[0].model.blocks(point):
-            value += float(np.sum(values))
-            slope += slopes.sum(axis=0)
-            bend += bends.sum(axis=0)
+        for values, slopes, bends in self.sums(likelihood_of, point):
+            value += values
+            slope += slopes
+            bend += bends
         is_finite = np.isfinite(value) and np.isfinite(slope).all() and np.isfinite(bend).all()
         return Local(value, slope, bend) if is_finite else None
 
@@ -63,7 +64,7 @@ class Likely(Problem):
             search.evaluations,
             2.0 * search.local.value,
             nan,
-            self.series[0].observed.data.count,
+            self.facts.count,
             inf,
             1.0,
             spread_out(inverse, moved),

@@ -162,22 +162,35 @@ class Model:
         self._code: Callable[[Data, int, int], tuple[Data, ...]] | None = None
         self.failed: tuple[int, GradError] | None = None
 
-    def blocks(self, point: Data) -> Iterator[tuple[int, tuple[Data, ...]]]:
-        """The number of the first record of each block, with the values, shape (m,), and the
-        derivatives, shapes (m, p) and with order 2 (m, p, p). Numbers of records at which the
-        program fails are nan; the first of them is in `failed`.
+    def blocks(
+        self, point: Data, part: slice = slice(None)
+    ) -> Iterator[tuple[int, tuple[Data, ...]]]:
+        """The number of the first record of each block of a part, with the values, shape (m,), and
+        the derivatives, shapes (m, p) and with order 2 (m, p, p). Numbers of records at which the
+        program fails are nan; the first of them is in `failed`. Blocks are the same whether there
+        is code yet or not, so that sums over them have the same digits.
 
         Raises:
             GradError: If the program cannot be asked at all.
         """
         self.failed = None
-        count = max(self._count, 1) if self._whole else self._count
-        start = 0
-        while start < count:
+        if self._whole:
+            yield 0, self._block(point, 0, max(self._count, 1))
+            return
+        first, last, _ = part.indices(self._count)
+        for start in range(first, last, _BLOCK):
+            stop = min(start + _BLOCK, last)
+            several = [*self._few(point, start, stop)]
+            joined = map(np.concatenate, zip(*several, strict=True))
+            yield start, several[0] if len(several) == 1 else tuple(joined)
+
+    def _few(self, point: Data, start: int, stop: int) -> Iterator[tuple[Data, ...]]:
+        """A block, in small pieces as long as there may be code soon."""
+        while start < stop:
             by_code = self._code is not None or self._asker.refused
-            stop = count if self._whole else min(start + (_BLOCK if by_code else _FEW), count)
-            yield start, self._block(point, start, stop)
-            start = stop
+            end = stop if by_code else min(start + _FEW, stop)
+            yield self._block(point, start, end)
+            start = end
 
     def bend(self, point: Data, part: slice, weights: Data) -> Data:
         """The sum of the second derivatives of some records, each times its weight."""

@@ -11,6 +11,7 @@ from gradcli.formats.readers.whole_table import complete
 from gradcli.questions.fitting.ended import Ended
 from gradcli.questions.fitting.model import Model
 from gradcli.questions.fitting.series import Series
+from gradcli.questions.fitting.shares import Here, Share
 from gradcli.views import FitCurve, FitPlot
 
 
@@ -25,8 +26,9 @@ def predicted(ended: Ended, titles: Sequence[str]) -> dict[str, Any]:
     if not asked.observed:
         text = "predictions need `--observed`"
         raise UsageError(Diagnostic("usage", text))
-    columns: dict[str, Any] = {title: ended.data.texts[title] for title in titles}
-    for one, name in zip(ended.series, (*asked.of,) or ("",), strict=True):
+    share = _share(ended)
+    columns: dict[str, Any] = {title: share.data.texts[title] for title in titles}
+    for one, name in zip(share.series(ended.frame), (*asked.of,) or ("",), strict=True):
         behind = f".{name}" if len(asked.observed) > 1 else ""
         fitted, error = curve(ended, one.model)
         several = {
@@ -39,12 +41,19 @@ def predicted(ended: Ended, titles: Sequence[str]) -> dict[str, Any]:
     return columns
 
 
+def _share(ended: Ended) -> Share:
+    """All records."""
+    assert isinstance(ended.shares, Here), "they are in this process"
+    return ended.shares.share(ended.setup)
+
+
 def _at_records(ended: Ended, series: Series, numbers: Data) -> Data:
     """Numbers of one result for all records: nan at one that it is not compared with."""
-    if series.observed.data is ended.data:
+    data = _share(ended).data
+    if series.observed.data is data:
         return numbers
-    found = np.full(ended.data.count, np.nan)
-    found[complete(*(ended.data.columns[name] for name in series.observed.names))] = numbers
+    found = np.full(data.count, np.nan)
+    found[complete(*(data.columns[name] for name in series.observed.names))] = numbers
     return found
 
 
@@ -89,10 +98,10 @@ def drawn(ended: Ended) -> FitPlot:
     if not asked.observed:
         raise UsageError(Diagnostic("usage", "a picture needs `--observed`"))
     ratio = quantile(asked.level, ended.best.found.dof)
-    one = [name for name in ended.roles.data if ended.data.columns[name].ndim == 1]
+    one = [name for name, shape in ended.facts.shapes.items() if not shape]
     over = one[0] if len(ended.roles.data) == len(one) == 1 else ""
     curves = []
-    for series, name in zip(ended.series, asked.observed, strict=True):
+    for series, name in zip(_share(ended).series(ended.frame), asked.observed, strict=True):
         model, values = series.model, series.observed.values
         several = spreads(ended, series)
         spread = ratio * float(np.median(several[np.isfinite(several)]))

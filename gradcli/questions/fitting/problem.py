@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from gradcli.engine.values.data import Data, np
-from gradcli.errors import Diagnostic, GradError, InputError, RunError
+from gradcli.errors import Diagnostic, GradError, RunError
 from gradcli.questions.fitting.asked import Asked
-from gradcli.questions.fitting.series import Series
+from gradcli.questions.fitting.sums import Facts, fault
 from gradcli.record import Record
-
-if TYPE_CHECKING:
-    from gradcli.formats.readers.whole_table import Whole
 
 
 class Found(Record):
@@ -68,7 +65,9 @@ class Problem(ABC):
     """What is made least.
 
     Args:
-        series: The results of the program, each with what it is compared with.
+        sums: Answers functions of parts, each with the part, the frame and more: the answers in the
+            order of the parts.
+        facts: What is known of the records.
         asked: What is asked.
         lower, upper: The bounds of the parameters.
         advance: Receives the number of evaluations so far.
@@ -80,14 +79,15 @@ class Problem(ABC):
 
     def __init__(
         self,
-        series: Sequence[Series],
+        sums: Callable[..., Iterator[Any]],
+        facts: Facts,
         asked: Asked,
         lower: Data,
         upper: Data,
         advance: Callable[[int, int | None], None],
     ) -> None:
         self._advance, self._evaluated = advance, 0
-        self.series, self.asked = series, asked
+        self.sums, self.facts, self.asked = sums, facts, asked
         self.lower, self.upper = lower, upper
         self.width = len(lower)
         self.most = asked.most or 200 * (self.width + 1)
@@ -111,45 +111,9 @@ class Problem(ABC):
 
     def not_finite(self, point: Data) -> GradError:
         """The error for a start at which the model is not finite."""
-        for model, data in ((one.model, one.observed.data) for one in self.series):
-            for first, (values, *slopes) in model.blocks(point):
-                if model.failed is not None:
-                    place, error = model.failed
-                    for said in error.diagnostics[:1]:
-                        said.notes = (*said.notes, f"at the start, at {_place(data, place)}")
-                    return error
-                rows = [part.reshape(len(values), -1) for part in (values, *slopes)]
-                wrong = ~(np.abs(np.concatenate(rows, 1)) < _LARGEST).all(axis=1)
-                if wrong.any():
-                    k = int(np.argmax(wrong))
-                    missing = _missing(data, first + k)
-                    if missing is not None:
-                        return missing
-                    is_value = not abs(values[k]) < _LARGEST
-                    what = "the model" if is_value else "the derivative of the model"
-                    text = f"{what} is not finite at the start, at {_place(data, first + k)}"
-                    help = "give another start, NAME=VALUE, or let `--starts 20` look for one"
-                    return RunError(Diagnostic("non-finite-start", text, help=help))
-        return RunError(Diagnostic("non-finite-start", "the model is not finite at the start"))
-
-
-def _missing(data: Whole, record: int) -> InputError | None:
-    """The error for a record whose result was observed although an input is missing, if one is."""
-    if data.count <= record:
-        return None
-    names = [name for name, column in data.columns.items() if np.isnan(column[record]).any()]
-    if not names:
-        return None
-    text = f"what was observed at {data.place(record)} has no `{names[0]}` beside it"
-    help = "a record may do without what is observed; the result's inputs are all needed"
-    return InputError(Diagnostic("bad-input", text, help=help))
-
-
-def _place(data: Whole, record: int) -> str:
-    return data.place(record) if data.count > record else f"record {record}"
-
-
-_LARGEST = 1e150
+        found = next(filter(None, self.sums(fault, point)), None)
+        text = "the model is not finite at the start"
+        return found or RunError(Diagnostic("non-finite-start", text))
 
 
 def spread_out(part: Data, moved: Data) -> Data:

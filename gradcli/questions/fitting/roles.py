@@ -85,21 +85,25 @@ def roles(
     return Roles(estimated, held, data, missing, notes)
 
 
-def whole_columns(program: Program, columns: Mapping[str, Any]) -> bool:
+def whole_columns(program: Program, shapes: Mapping[str, Sequence[int]]) -> bool:
     """True if the program takes whole columns: its inputs are declared with one dimension more than
-    a record has.
+    a record has. A program without data is asked once, too.
+
+    Args:
+        program: The program.
+        shapes: The shape of a record in each column.
 
     Raises:
         InputError: If some are and some are not.
     """
-    given = [i for i in program.inputs if i.name in columns]
-    whole = [i.name for i in given if _is_vector(i) and columns[i.name].ndim == 1]
+    given = [i for i in program.inputs if i.name in shapes]
+    whole = [i.name for i in given if _is_vector(i) and not shapes[i.name]]
     record = [i.name for i in given if i.name not in whole]
     if whole and record:
         message = f"{listed(whole)} takes the whole column, and {listed(record)} one value a record"
         help = f"declare `input {record[0]}: float[n]`, so that it takes the whole column, too"
         raise InputError(Diagnostic("shape-mismatch", message, help=help))
-    return bool(whole)
+    return bool(whole) or not shapes
 
 
 def starts_wanted(missing: Sequence[str]) -> InputError:

@@ -23,15 +23,16 @@ class Series(Record):
     model: Model
     observed: Observed
 
-    def compared(self, point: Data) -> Iterator[tuple[Data, Data]]:
-        """The residuals and their slopes at the records that count, scaled by deviations and
-        weights, some at a time. A result without observed values is its own residuals.
+    def compared(self, point: Data, number: int) -> Iterator[tuple[Data, Data]]:
+        """The residuals and their slopes at the records of a part that count, scaled by deviations
+        and weights, some at a time. A result without observed values is its own residuals.
 
         Raises:
             InputError: If the result has another number of values than there are records.
         """
-        count = 0
-        for first, (values, slopes, *_) in self.model.blocks(point):
+        records = self.observed.part(number)
+        count = records.start
+        for first, (values, slopes, *_) in self.model.blocks(point, records):
             if self.observed.values is None:
                 yield values, slopes
                 continue
@@ -44,18 +45,18 @@ class Series(Record):
             both = (values - wanted) * scales, slopes * scales[:, None]
             used = scales > 0.0
             yield both if used.all() else (both[0][used], both[1][used])
-        if self.observed.values is not None and count != len(self.observed.values):
+        if self.observed.values is not None and count != records.stop:
             raise self._other_count(count)
 
     def _other_count(self, count: int) -> InputError:
         text = f"the model gives {count} values for {len(self.observed.values)} records"
         return InputError(Diagnostic("shape-mismatch", text))
 
-    def bend(self, point: Data) -> Data:
-        """Half of the Hessian of the sum of the squares of its residuals."""
+    def bend(self, point: Data, number: int) -> Data:
+        """Half of the Hessian of the sum of the squares of a part's residuals."""
         width = len(point)
         found = np.zeros((width, width))
-        for first, (values, slopes, *_) in self.model.blocks(point):
+        for first, (values, slopes, *_) in self.model.blocks(point, self.observed.part(number)):
             part = slice(first, first + len(values))
             residuals, scales = values, np.ones(len(values))
             if self.observed.values is not None:
@@ -65,12 +66,3 @@ class Series(Record):
             found += scaled.T @ scaled
             found += self.model.bend(point, part, residuals * scales)
         return found
-
-    @property
-    def rounding(self) -> float:
-        """The square of a residual that rounding of the observed values makes."""
-        if self.observed.values is None:
-            return 0.0
-        tops = [float(np.max(np.abs(y * s), initial=0.0)) for y, s, _ in self.observed.used()]
-        size = float(np.finfo(np.float64).eps) * max(tops, default=0.0)
-        return size * size

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from functools import partial
 from math import inf, nan, sqrt
 from typing import TYPE_CHECKING, Any
 
 from gradcli.engine.values.data import Data, np
 from gradcli.errors import Diagnostic, InputError, counted
-from gradcli.formats.files.stored import Growing, pieces
 from gradcli.questions.fitting.problem import Found, Interrupted, Problem, marked, spread_out
+from gradcli.questions.fitting.sums import Weighing, bend, of_residuals, triangle_of
 
 if TYPE_CHECKING:
-    from gradcli.models.robust import Loss
+    from gradcli.models.median import Each
     from gradcli.models.triangle import Triangle
 
 _ROUNDS = 200  # of weighting anew
@@ -26,10 +26,12 @@ class Squares(Problem):
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
-        self._rounding = max(one.rounding for one in self.series)
-        self._weights: Weights | None = None
+        several = self.facts.compared
+        largest = max((one.largest for one in several), default=0.0)
+        self._rounding = (float(np.finfo(np.float64).eps) * largest) ** 2
+        self._weighing: Weighing | None = None
         if self.asked.observed:
-            self._check(sum(one.observed.count for one in self.series))
+            self._check(sum(one.count for one in several))
 
     def _check(self, count: int) -> None:
         """Refuse fewer residuals than parameters.
@@ -46,37 +48,19 @@ class Squares(Problem):
     @property
     def _origin(self) -> str:
         """Where the records are from, for messages."""
-        return f" of `{self.series[0].observed.data.name}`" if self.asked.observed else ""
-
-    def _blocks(self, point: Data) -> Iterator[tuple[Data, Data]]:
-        """Residuals and slopes, some at a time, scaled and weighted."""
-        for number, one in enumerate(self.series):
-            first = 0
-            for residuals, slopes in one.compared(point):
-                if self._weights is None:
-                    yield residuals, slopes
-                    continue
-                roots = np.sqrt(self._weights.of(number, first, len(residuals)))
-                yield residuals * roots, slopes * roots[:, None]
-                first += len(residuals)
+        others = " and others" if self.facts.several_files else ""
+        return f" of `{self.facts.name}`{others}" if self.asked.observed else ""
 
     def triangle(self, point: Data) -> Triangle | None:
         """The triangle at a point."""
-        from gradcli.models.triangle import triangle
+        from gradcli.models.triangle import joined
 
         self.count()
-        with np.errstate(all="ignore"):
-            return triangle(self._blocks(point), self.width)
+        return joined(self.sums(triangle_of, point, self._weighing), self.width)
 
-    def residuals(self, point: Data) -> list[Any]:
-        """The scaled residuals of each result at a point, as columns, without robust weights."""
-        found = []
-        for one in self.series:
-            grown = Growing(one.observed.data.most, "residuals")
-            for residuals, _ in one.compared(point):
-                grown.append(residuals)
-            found.append(grown.done())
-        return found
+    def _residuals(self, point: Data) -> Each:
+        """Answers functions of the residuals at a point, part by part."""
+        return partial(self.sums, of_residuals, point)
 
     def _task(self, free: Data, most: int) -> Any:
         from gradcli.models.least_squares import Task
@@ -86,7 +70,7 @@ class Squares(Problem):
     def search(self, start: Data) -> Found | None:
         from gradcli.models import least_squares
 
-        self._weights = None
+        self._weighing = None
         every = np.ones(self.width, np.bool_)
         try:
             solution = least_squares.solve(self._task(every, self.most), start)
@@ -113,21 +97,20 @@ class Squares(Problem):
         """The fit with a robust loss, from the linear one."""
         from gradcli.models import least_squares, robust
 
-        loss = robust.LOSSES[self.asked.loss]
-        parts = self.residuals(solution.point)
-        scale = self.asked.loss_scale or robust.TUNED * robust.spread(lambda: _every(parts))
+        at = self._residuals(solution.point)
+        scale = self.asked.loss_scale or robust.TUNED * robust.spread(at)
         if not scale > 0.0:
             text = "half of the residuals are zero, so there is no scale of the loss"
             raise InputError(Diagnostic("bad-input", text, help="give `--loss-scale`"))
         count, is_still = solution.evaluations, False
         every = np.ones(self.width, np.bool_)
         for _ in range(_ROUNDS):
-            self._weights = Weights(loss, scale, parts)
+            self._weighing = Weighing(self.asked.loss, scale, solution.point)
             left = max(self.most - count, 1)
             try:
                 after = least_squares.solve(self._task(every, left), solution.point)
             except least_squares.Interrupted as stopped:
-                raise Interrupted(self._found(stopped.best, scale, parts)) from None
+                raise Interrupted(self._found(stopped.best, scale)) from None
             if after is None:
                 break
             count += after.evaluations
@@ -135,21 +118,20 @@ class Squares(Problem):
             dof = max(after.triangle.count - self.width, 1)
             is_still = moved <= _STILL * sqrt(self.width * after.triangle.squares / dof)
             solution = after
-            parts = self.residuals(solution.point)
             if is_still or count >= self.most:
                 break
         if not is_still:
             reason = f"no end within {self.most} evaluations"
             solution = solution._replace(converged=False, reason=reason)
-        self._weights = None
+        self._weighing = None
         whole = self.triangle(solution.point)
         assert whole is not None, "it was finite there"
         solution = solution._replace(triangle=whole, evaluations=count)
-        return self._found(solution, scale, parts)
+        return self._found(solution, scale)
 
-    def _found(self, solution: Any, scale: float | None = None, parts: Sequence[Any] = ()) -> Found:
+    def _found(self, solution: Any, scale: float | None = None) -> Found:
         """The errors at the end of a search."""
-        self._weights = None
+        self._weighing = None
         triangle, moved = solution.triangle, solution.moved
         chosen = triangle.of(moved)
         estimated = int(np.count_nonzero(moved))
@@ -161,9 +143,9 @@ class Squares(Problem):
         if scale is not None:
             from gradcli.models import robust
 
-            loss = robust.LOSSES[self.asked.loss]
-            factor = robust.sandwich(loss, _every(parts), scale, estimated)
-            cost, source = robust.cost(loss, _every(parts), scale), "sandwich"
+            loss, at = self.asked.loss, self._residuals(solution.point)
+            factor = robust.sandwich(at, loss, scale, estimated)
+            cost, source = robust.cost(at, loss, scale), "sandwich"
         directions = chosen.directions
         inverse, untold = directions.covariance(), directions.untold
         if self.asked.hessian:
@@ -191,29 +173,4 @@ class Squares(Problem):
 
     def _hessian(self, point: Data) -> Data:
         """Half of the Hessian of the sum of squares."""
-        return sum((one.bend(point) for one in self.series), np.zeros((self.width, self.width)))
-
-
-class Weights:
-    """What a robust loss multiplies the squares of residuals by, from those of the last round.
-
-    Args:
-        loss: The loss.
-        scale: Its scale.
-        residuals: The residuals of each result, columns.
-    """
-
-    def __init__(self, loss: Loss, scale: float, residuals: Sequence[Any]) -> None:
-        self._loss, self._scale, self._residuals = loss, scale, residuals
-
-    def of(self, number: int, first: int, count: int) -> Data:
-        """The weights of some residuals of a result."""
-        from gradcli.models.robust import weights
-
-        return weights(self._loss, self._residuals[number][first : first + count], self._scale)
-
-
-def _every(columns: Sequence[Any]) -> Iterator[Data]:
-    """The numbers of several columns, some at a time."""
-    for column in columns:
-        yield from (part for (part,) in pieces(column))
+        return sum(self.sums(bend, point), np.zeros((self.width, self.width)))

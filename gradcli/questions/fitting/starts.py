@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gradcli.engine.values.data import Data, np
 from gradcli.errors import Diagnostic, GradError, InputError
-from gradcli.ir.program import Program
 from gradcli.questions.asked.request import Options
 from gradcli.questions.fitting.asked import Asked
 from gradcli.questions.fitting.problem import Found, Interrupted, Problem
-from gradcli.questions.fitting.roles import Roles, whole_columns
+from gradcli.questions.fitting.roles import Roles
 from gradcli.record import Record
-
-if TYPE_CHECKING:
-    from gradcli.formats.readers.whole_table import Whole
 
 _DECADES = 1.5  # to either side of a start, where no bound says how far
 _SAME = 1e-6  # of the cost: two ends that are one
@@ -42,15 +38,14 @@ class Best(Record):
 
 def begun(
     program: Any,
-    ops: Program,
     roles: Roles,
     given: Mapping[str, Any],
     asked: Asked,
-    data: Whole,
+    first: Mapping[str, Any],
     options: Options,
 ) -> dict[str, Any]:
     """The values of all parameters at the start: given, held, or the program's defaults; 1 for one
-    that has none.
+    that has none. The program is run with the first record's values of its data.
 
     Raises:
         GradError: If the program fails at its first record.
@@ -61,13 +56,8 @@ def begun(
     found |= dict.fromkeys(roles.missing, 1.0)
     left = [name for name in names if name not in found]
     if left:
-        columns = {name: data.columns[name] for name in roles.data}
-        if columns and not data.count:
-            columns = {name: np.ones((1, *column.shape[1:])) for name, column in columns.items()}
-        whole = bool(columns) and whole_columns(ops, columns)
-        row = {name: column if whole else column[0].tolist() for name, column in columns.items()}
         quiet = options.changed(compile="never", explain=False)
-        values = program.run({**given, **found, **row}, options=quiet).values
+        values = program.run({**given, **found, **first}, options=quiet).values
         found |= {name: values[name] for name in left}
     wrong = next((n for n in names if not _is_number(found[n])), None)
     if wrong is not None:

@@ -48,7 +48,8 @@ class _Arrays:
                 raise InputError(Diagnostic("bad-input", text))
         count = next(iter(counts.values()), 0)
         texts = {title: [str(x) for x in self._columns[title]] for title in titles}
-        return Whole(self.name, found, texts, np.arange(count), 0, None, None)
+        parts = [(self.name, count)]
+        return Whole(self.name, found, texts, np.arange(count), 0, None, None, parts)
 
 
 class _File:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from math import inf, isfinite, isnan, nan, sqrt
 from typing import Any
 
@@ -13,6 +13,7 @@ from gradcli.questions.fitting.ended import Ended
 from gradcli.questions.fitting.model import Layout
 from gradcli.questions.fitting.predictions import drawn, predicted
 from gradcli.questions.fitting.problem import Found
+from gradcli.questions.fitting.sums import about
 from gradcli.views import Estimate, FitResult
 
 UNTOLD = "not told"
@@ -45,7 +46,7 @@ def told(ended: Ended) -> FitResult:
         level=asked.level,
         records=_count(ended),
         compared=_compared(ended),
-        left_out=ended.data.left_out,
+        left_out=ended.facts.left_out,
         dof=_dof(found, asked),
         figures=_figures(ended),
         errors_from=found.errors_from,
@@ -70,17 +71,20 @@ def _dof(found: Found, asked: Asked) -> int | None:
 def _count(ended: Ended) -> int:
     """How many records count."""
     if not ended.asked.observed:
-        return ended.best.found.count if not ended.roles.data else ended.data.count
-    counts = [one.observed.count for one in ended.series]
-    is_shared = all(one.observed.data is ended.data for one in ended.series)
-    return counts[0] if is_shared else ended.data.count
+        return ended.best.found.count if not ended.roles.data else ended.facts.count
+    return ended.facts.compared[0].count if _is_shared(ended) else ended.facts.count
+
+
+def _is_shared(ended: Ended) -> bool:
+    """True if each result is compared with all records."""
+    return all(one.records == ended.facts.count for one in ended.facts.compared)
 
 
 def _compared(ended: Ended) -> dict[str, int] | None:
     """How many records each of several results is compared with; None if all with all."""
-    if all(one.observed.data is ended.data for one in ended.series):
+    if _is_shared(ended):
         return None
-    return {n: one.observed.count for n, one in zip(ended.asked.of, ended.series, strict=True)}
+    return {n: one.count for n, one in zip(ended.asked.of, ended.facts.compared, strict=True)}
 
 
 def _by_name(layout: Layout, numbers: Data) -> dict[str, Any]:
@@ -186,7 +190,7 @@ def _figures(ended: Ended) -> dict[str, float]:
     found, asked = ended.best.found, ended.asked
     estimated = int(np.count_nonzero(found.moved))
     if asked.likelihood:
-        criteria = _criteria(found.cost, estimated, max(ended.data.count, 1))
+        criteria = _criteria(found.cost, estimated, max(ended.facts.count, 1))
         return {"log_likelihood": 0.0 - 0.5 * found.cost, **criteria}
     count, dof = found.count, found.count - estimated
     told: dict[str, float] = {}
@@ -198,16 +202,15 @@ def _figures(ended: Ended) -> dict[str, float]:
     if not asked.observed or asked.loss != "linear":
         return told
 
-    def weighed() -> Iterator[tuple[Data, Data]]:
-        return ((y, scales**2) for one in ended.series for y, scales, _ in one.observed.used())
-
-    told["r_squared"] = explained(found.squares, weighed)
+    several = ended.facts.compared
+    mean = sum(one.weighted for one in several) / sum(one.weight for one in several)
+    total = sum(ended.shares.each(ended.setup, about, mean))
+    told["r_squared"] = explained(found.squares, total)
     if asked.sigma and not asked.scale_errors:
-        every = (part for one in ended.series for _, _, part in one.observed.used())
-        logs = sum(float(np.sum(np.log(sigma))) for sigma in every)
+        logs = sum(one.log_sigma for one in several)
         least, own = minus_two_log_known(found.squares, logs, count), 0
     else:
-        logs = sum(float(np.sum(np.log(w))) for _, w in weighed())
+        logs = sum(one.log_weight for one in several)
         least, own = minus_two_log(found.squares, logs, count), 1
     return {
         **told,
@@ -228,11 +231,12 @@ def _criteria(least: float, parameters: int, count: int) -> dict[str, float]:
 def _warnings(ended: Ended, states: list[str], missed: list[str]) -> list[Diagnostic]:
     """What a reader of the result should know."""
     said: list[Diagnostic] = []
-    data, found = ended.data, ended.best.found
-    if data.first_left is not None:
-        line, reason = data.first_left
-        count = data.left_out + data.count
-        text = f"{data.left_out:,} of {count:,} rows left out, the first at line {line}"
+    facts, found = ended.facts, ended.best.found
+    if facts.first_left is not None:
+        name, line, reason = facts.first_left
+        count = facts.left_out + facts.count
+        place = f"line {line} of `{name}`" if facts.several_files else f"line {line}"
+        text = f"{facts.left_out:,} of {count:,} rows left out, the first at {place}"
         said.append(Diagnostic("rows-left-out", text, notes=(reason.message,)))
     untold = [n for n, s in zip(ended.layout.labels, states, strict=True) if s == UNTOLD]
     if untold:

@@ -306,7 +306,8 @@ def _goes_by_parts(line: Line) -> bool:
         for name, given in (("--restart", line.restart), ("--dry-run", line.dry_run)):
             if given:
                 raise usage(f"`{name}` needs a folder", "as in -o FOLDER/")
-        if line.part_size is not None and line.cluster is None:
+        has_folders = "restart" in line.takes
+        if line.part_size is not None and line.cluster is None and has_folders:
             raise usage("`--part-size` needs a folder", "as in -o FOLDER/")
     return to_folder or line.cluster is not None
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import typer
 
 from gradcli.cli.asking.inquiry import Inquiry
-from gradcli.cli.line.arguments import split_files, split_names
+from gradcli.cli.line.arguments import part_size, split_files, split_names
 from gradcli.cli.line.command import command
 from gradcli.cli.line.inputs import constant, constant_of
 from gradcli.cli.line.options import LIMITS, MESSAGES, PROGRAM, Line
@@ -19,6 +21,7 @@ from gradcli.errors import Diagnostic, InputError
 from gradcli.views import FitComparison, FitGroups
 
 if TYPE_CHECKING:
+    from gradcli.cli.parts.tasks import Tasks
     from gradcli.cli.rows.data import Data, Picture, Predictions
 
 Ask: TypeAlias = Callable[[Any, Any], Any]
@@ -33,7 +36,7 @@ _OPENING, _CLOSING = "([{", ")]}"
     *(*PROGRAM, *_DATA, "observed", "several", "wrt", "fix", "bounds"),
     *("sigma", "weights", "scale_errors", "loss", "loss_scale", "likelihood", "exact_hessian"),
     *("starts", "seed", "level", "profile", "most_evaluations", "by", "predict", "picture"),
-    "nested",
+    *("nested", "cluster", "part_size"),
     *(*_RESULT, *LIMITS, *MESSAGES),
     view="fit",
 )
@@ -53,14 +56,15 @@ def fit(line: Line) -> None:
     inquiry = Inquiry(line)
     inquiry.settle_alone()
     beside = _beside(line, inquiry)
-    table = _table(line, inquiry)
-    asked = _asked(line, inquiry, () if table is None else table.titles)
-    inquiry.load()
-    ask = _alone(inquiry, table, asked)
-    if other is not None:
-        ask = _both(inquiry, files, table, {**asked, "nested": line.nested})
-    with progress("evaluations", inquiry.telling) as shown:
-        result, content = inquiry.found(ask, inquiry.settings(progress=shown.advance))
+    with ExitStack() as cluster:
+        table = _table(line, inquiry, cluster)
+        asked = _asked(line, inquiry, () if table is None else table.titles)
+        inquiry.load()
+        ask = _alone(inquiry, table, asked)
+        if other is not None:
+            ask = _both(inquiry, files, table, {**asked, "nested": line.nested})
+        with progress("evaluations", inquiry.telling) as shown:
+            result, content = inquiry.found(ask, inquiry.settings(progress=shown.advance))
     inquiry.target.write(content)
     for file in beside:
         file.write(result)
@@ -87,8 +91,8 @@ def _beside(line: Line, inquiry: Inquiry) -> list[Predictions | Picture]:
     return found
 
 
-def _table(line: Line, inquiry: Inquiry) -> Data | None:
-    """The data of --rows; None without.
+def _table(line: Line, inquiry: Inquiry, cluster: ExitStack) -> Data | None:
+    """The data of --rows; None without. A cluster that is joined for it is left with the stack.
 
     Raises:
         UsageError: If an option needs data or a column that are not there.
@@ -101,13 +105,26 @@ def _table(line: Line, inquiry: Inquiry) -> Data | None:
         if any(needs.values()):
             raise usage(f"`{next(filter(needs.get, needs))}` needs `--rows`")
         return None
-    found = Data(inquiry.records)
+    whole = {"--by": line.by, "--predict": line.predict, "--plot": line.picture}
+    if line.cluster is not None and any(whole.values()):
+        flag = next(filter(whole.get, whole))
+        help = "it needs all records in one process"
+        raise usage(f"`{flag}` does not go with `--cluster`", help)
+    join = None if line.cluster is None else partial(_joined, line.cluster, inquiry, cluster)
+    found = Data(inquiry.records, part_size(line.part_size), join)
     if not found.names:
         raise InputError(Diagnostic("bad-input", f"`{found.name}` is empty: it has no records"))
     if line.by is not None and line.by not in found.titles:
         help = f"the columns are {', '.join(found.titles)}"
         raise usage(f"--by names `{line.by}`, which is no column of the data", help)
     return found
+
+
+def _joined(address: str, inquiry: Inquiry, cluster: ExitStack) -> Tasks:
+    """The way to the workers of a cluster."""
+    from gradcli.cli.parts.cluster import joined
+
+    return cluster.enter_context(joined(address, inquiry.telling))
 
 
 def _alone(inquiry: Inquiry, table: Data | None, asked: dict[str, Any]) -> Ask:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 from gradcli.cli.terminal.failures import usage
+from gradcli.limits import size
 from gradcli.machine import processors
 
 _MOST_JOBS = 256
@@ -42,6 +44,21 @@ def jobs(text: str) -> int:
         return int(text)
     help = "`auto` takes as many as there are processors"
     raise usage(f"`--jobs {text}` is no number from 1 to {_MOST_JOBS}", help)
+
+
+def part_size(text: str | None) -> int | None:
+    """The bytes of --part-size; None without.
+
+    Raises:
+        UsageError: If it is no size.
+    """
+    if text is None:
+        return None
+    with suppress(ValueError):
+        found = size(text)
+        if isinstance(found, int) and found > 0:
+            return found
+    raise usage(f"`{text}` in --part-size is no size", "as in --part-size 256MiB")
 
 
 def split_names(options: Sequence[str] | None, flag: str) -> list[str] | None:

@@ -79,7 +79,7 @@ class Command:
             settings["help"] = (
                 f"Write a file, its form by its suffix: {alternatives([*suffixes(self.forms)])}."
             )
-            if "cluster" in self.options:
+            if "restart" in self.options:
                 settings["help"] += " With --rows, FOLDER/ has a file for each part of them."
         if kind == _SEVERAL:
             settings |= {"multiple": True} if field.make is TyperOption else {"nargs": -1}

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from contextlib import ExitStack, closing, suppress
+from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING, Any
 
 import typer
 
+from gradcli.cli.line.arguments import part_size
 from gradcli.cli.line.options import FIELDS, Line
 from gradcli.cli.line.output import Target
 from gradcli.cli.line.query import Question
@@ -28,7 +29,6 @@ from gradcli.formats.files.places import is_folder, make_folder
 from gradcli.formats.readers.chosen import ChosenRows
 from gradcli.formats.readers.parts import parts_of
 from gradcli.formats.texts.literal import literal
-from gradcli.limits import size as size_of
 
 if TYPE_CHECKING:
     from gradcli.cli.watch.table import Table
@@ -68,7 +68,7 @@ class Work:
             raise usage(f"{self.form} from a cluster needs a folder", "as in -o FOLDER/")
         is_numbered = self.form == "ndjson" or line.on_error != "stop"
         draws = line.seed is not None or "seed" in question.program.source.text
-        size = None if line.part_size is None else _size(line.part_size)
+        size = part_size(line.part_size)
         self.parts = [*parts_of(asked.files, asked.dialect, size, counted=is_numbered or draws)]
         self.outputs = outputs_of(self.parts, self.form)
         inputs = {os.path.realpath(part.name) for part in self.parts}
@@ -249,10 +249,11 @@ def _runner(
             yield from _here(work, work.job(run, work._asked.jobs), todo, course, bar, table)
             return
         from gradcli.cli.parts.cluster import joined
+        from gradcli.cli.parts.worker import reports
 
-        runner = stack.enter_context(joined(work.line.cluster, work.telling))
+        tasks = stack.enter_context(joined(work.line.cluster, work.telling))
         rows = 0
-        for k, report in runner(work.job(run, 1), todo):
+        for k, report in reports(tasks, work.job(run, 1), todo):
             done, rows = done + 1, rows + report.rows
             share = done / len(work.parts)
             bar.entitle(f"{done:,} of {len(work.parts):,} parts, rows")
@@ -361,16 +362,3 @@ def _form(target: Target, asked: Batch, *, in_folder: bool) -> str:
 def _has_rows(folder: str, line: Line) -> bool:
     """True if --rows names this folder."""
     return os.path.realpath(folder) in [os.path.realpath(name) for name in line.rows or ()]
-
-
-def _size(text: str) -> int:
-    """The bytes of --part-size.
-
-    Raises:
-        UsageError: If it is no size.
-    """
-    with suppress(ValueError):
-        found = size_of(text)
-        if isinstance(found, int) and found > 0:
-            return found
-    raise usage(f"`{text}` in --part-size is no size", "as in --part-size 256MiB")

@@ -1,32 +1,25 @@
-"""Parts answered by the workers of a cluster, which is Dask's."""
+"""Joins a cluster, which is Dask's: a scheduler and workers that are there, or ones of its own."""
 
 from __future__ import annotations
 
 import logging
-import pickle
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from queue import Empty, SimpleQueue
 from typing import Any
 
-from gradcli.cli.parts.task import Job, Piece, Report, Runner, failed, version
-from gradcli.cli.parts.worker import work
+from gradcli.cli.parts.task import version
+from gradcli.cli.parts.tasks import CONNECTING, Tasks
 from gradcli.cli.terminal.failures import usage
 from gradcli.cli.terminal.messages import Telling
-from gradcli.errors import Diagnostic, GradError, LimitError, UsageError, counted
+from gradcli.errors import Diagnostic, LimitError, UsageError, counted
 
 _LOCAL = "local:"
-_CONNECTING, _JOINING = 10, 60  # seconds until a scheduler answers, and until a worker is there
-_LOOK = 1.0  # seconds between two looks at the cluster while no part ends
-_LOST = 15.0  # seconds without a scheduler
-_RETRIES = 3
-_AHEAD = 3  # parts for each thread of a worker that are handed to the scheduler
+_JOINING = 60  # seconds until a worker is there
 
 
 @contextmanager
-def joined(address: str, telling: Telling) -> Iterator[Runner]:
-    """A function that has parts answered by the workers of a cluster.
+def joined(address: str, telling: Telling) -> Iterator[Tasks]:
+    """The way to the workers of a cluster.
 
     Args:
         address: A scheduler's address, or `local:N` for N workers on this machine.
@@ -49,7 +42,7 @@ def joined(address: str, telling: Telling) -> Iterator[Runner]:
         client = _connected(distributed, cluster or address, address)
         try:
             _check(client, address, telling)
-            yield _Answers(client).of
+            yield Tasks(client)
         finally:
             with suppress(Exception):
                 client.close(timeout=2)
@@ -86,7 +79,7 @@ def _started(distributed: Any, count: int) -> Any:
 
 def _connected(distributed: Any, cluster: Any, address: str) -> Any:
     try:
-        return distributed.Client(cluster, timeout=_CONNECTING, set_as_default=False)
+        return distributed.Client(cluster, timeout=CONNECTING, set_as_default=False)
     except (OSError, ValueError) as error:
         reason = str(error).partition("\n")[0]
         raise usage(
@@ -114,103 +107,3 @@ def _check(client: Any, address: str, telling: Telling) -> None:
             )
     text = f"{counted(len(found), 'worker')}; the dashboard is at {client.dashboard_link}"
     telling.warn([Diagnostic("cluster-joined", text, severity="note")])
-
-
-class _Answers:
-    """Parts on their way through a cluster.
-
-    Args:
-        client: The cluster.
-    """
-
-    def __init__(self, client: Any) -> None:
-        self._client = client
-        self._ended: SimpleQueue[Any] = SimpleQueue()
-        self._running: dict[str, tuple[int, Any]] = {}
-
-    def of(self, job: Job, todo: Sequence[Piece]) -> Iterator[tuple[int, Report]]:
-        """The reports on parts, each as soon as it is there.
-
-        Raises:
-            LimitError: If the scheduler is lost.
-        """
-        data = _pickled(job)
-        left = iter(todo)
-        try:
-            while True:
-                self._submit(data, job.run, left)
-                if not self._running:
-                    return
-                future = self._next()
-                if future.key in self._running:
-                    k, _ = self._running.pop(future.key)
-                    yield k, self._report(future)
-        finally:
-            with suppress(Exception):  # it may be gone
-                self._client.cancel([future for _, future in self._running.values()])
-
-    def _submit(self, data: bytes, run: str, left: Iterator[Piece]) -> None:
-        """Hand further parts to the scheduler, a few for each thread of a worker."""
-        threads = sum(self._client.nthreads().values()) if len(self._running) < 2 else 0
-        self._room = max(_AHEAD * threads, getattr(self, "_room", 2))
-        while len(self._running) < self._room:
-            piece = next(left, None)
-            if piece is None:
-                return
-            k, part, output = piece
-            future = self._client.submit(
-                *(work, data, part, output, version()),
-                key=f"gradcli-{run}-{k}",
-                pure=False,
-                retries=_RETRIES,
-            )
-            self._running[future.key] = k, future
-            future.add_done_callback(self._ended.put)
-
-    def _next(self) -> Any:
-        """The next part that has ended.
-
-        Raises:
-            LimitError: If the scheduler is lost.
-        """
-        since = time.monotonic()
-        while True:
-            with suppress(Empty):
-                return self._ended.get(timeout=_LOOK)
-            if self._client.status == "running":
-                since = time.monotonic()
-            elif self._client.status == "closed" or time.monotonic() - since > _LOST:
-                raise _scheduler_lost()
-
-    def _report(self, future: Any) -> Report:
-        """The report on a part that has ended."""
-        from distributed.scheduler import KilledWorker
-
-        try:
-            report: Report = future.result(timeout=_CONNECTING)
-        except KilledWorker:
-            times = _RETRIES + 1
-            message = f"the workers that answered a part were lost, {times} times"
-            help = "their memory may have run out: take smaller parts"
-            return failed(LimitError(Diagnostic("worker-lost", message, help=help)))
-        except GradError as error:
-            return failed(error)
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:
-            if future.status in ("lost", "cancelled") or self._client.status != "running":
-                raise _scheduler_lost() from None
-            text = (
-                f"a part failed at a worker, {_RETRIES + 1} times: {type(error).__name__}: {error}"
-            )
-            return failed(LimitError(Diagnostic("worker-lost", text)))
-        return report
-
-
-def _pickled(job: Job) -> bytes:
-    """A job as bytes for workers, without what belongs to this process."""
-    return pickle.dumps(job.elsewhere(), protocol=5)
-
-
-def _scheduler_lost() -> LimitError:
-    return LimitError(Diagnostic("cluster-lost", "the scheduler of the cluster is lost"))

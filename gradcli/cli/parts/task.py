@@ -128,8 +128,6 @@ class Report(Record):
 
 Piece: TypeAlias = "tuple[int, Part, str]"
 """The number of a part, the part, and its file in the folder."""
-Runner: TypeAlias = Callable[[Job, Sequence[Piece]], Iterator[tuple[int, Report]]]
-"""Answers parts, and yields the number of each with its report as soon as it is there."""
 
 
 class Heard(Telling):

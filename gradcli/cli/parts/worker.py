@@ -1,4 +1,4 @@
-"""What a worker of a cluster does with a part."""
+"""Rows answered by the workers of a cluster, part by part."""
 
 from __future__ import annotations
 
@@ -6,21 +6,35 @@ import ctypes
 import os
 import pickle
 import sys
+from collections.abc import Iterator, Sequence
 from contextlib import chdir, nullcontext, redirect_stderr
 from functools import lru_cache
 from io import StringIO
 from threading import Lock
 
-from gradcli.cli.parts.task import Heard, Job, Report, answer_part, failed, version
+from gradcli.cli.parts.task import Heard, Job, Piece, Report, answer_part, failed, version
+from gradcli.cli.parts.tasks import Call, Tasks
 from gradcli.cli.terminal.failures import usage
 from gradcli.cli.terminal.progress import Bar
-from gradcli.errors import InputError
+from gradcli.errors import GradError, InputError, UsageError
 from gradcli.formats.files.places import is_url
 from gradcli.formats.readers.parts import Part
 
-_ALONE = Lock()  # programs are run by one thread at a time
 _TRIM, _MAP = -1, -3  # names of limits in glibc's <malloc.h>
 _OWN, _KEPT = 2**25, 2**26  # bytes: the largest of its defaults, of 64-bit systems
+ALONE = Lock()  # programs are run by one thread at a time
+
+
+def reports(tasks: Tasks, job: Job, todo: Sequence[Piece]) -> Iterator[tuple[int, Report]]:
+    """The reports on parts that workers answer, each as soon as it is there.
+
+    Raises:
+        LimitError: If the scheduler is lost.
+    """
+    data = pickle.dumps(job.elsewhere(), protocol=5)
+    calls = (Call(k, work, (data, part, output, version())) for k, part, output in todo)
+    for k, found in tasks.of(job.run, calls):
+        yield k, failed(found) if isinstance(found, GradError) else found
 
 
 def work(data: bytes, part: Part, output: str, client: str) -> Report:
@@ -35,11 +49,11 @@ def work(data: bytes, part: Part, output: str, client: str) -> Report:
     Raises:
         InputError: If a store does not answer; another try may succeed.
     """
-    if version() != client:
-        message = f"a worker has gradcli {version()}, and the client {client}"
-        return failed(usage(message, "install the same version there"))
+    other = other_version(client)
+    if other is not None:
+        return failed(other)
     heard = Heard()
-    with _ALONE, redirect_stderr(StringIO()) as said:
+    with ALONE, redirect_stderr(StringIO()) as said:
         job = _loaded(data)
         with chdir(job.at) if os.path.isdir(job.at) else nullcontext():  # else URLs are all it sees
             report = answer_part(job, part, output, heard, set(), Bar(), forks=False)
@@ -47,6 +61,14 @@ def work(data: bytes, part: Part, output: str, client: str) -> Report:
     if is_url(part.name) and any(found.code == "unreadable-file" for found in heard.told):
         raise InputError(*heard.told)
     return report
+
+
+def other_version(client: str) -> UsageError | None:
+    """The error for a client of another version; None for one of the same."""
+    if version() == client:
+        return None
+    message = f"a worker has gradcli {version()}, and the client {client}"
+    return usage(message, "install the same version there")
 
 
 @lru_cache(maxsize=2)

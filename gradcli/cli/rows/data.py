@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING
 
 from gradcli.cli.line.output import Target
 from gradcli.cli.terminal.failures import usage
+from gradcli.formats.files.places import is_url
+from gradcli.formats.readers.chosen import ChosenRows
+from gradcli.formats.readers.parts import chosen_part, parts_of
 from gradcli.formats.readers.whole_table import read_whole
 from gradcli.formats.texts.layouts import LAYOUTS
 from gradcli.formats.texts.text_columns import encoded
@@ -15,29 +18,58 @@ from gradcli.views import FitGroups
 
 if TYPE_CHECKING:
     from gradcli.cli.line.records import Batch
+    from gradcli.cli.parts.away import Away
+    from gradcli.cli.parts.tasks import Tasks
+    from gradcli.formats.readers.parts import Part
+    from gradcli.formats.readers.rows import Rows
     from gradcli.formats.readers.whole_table import Whole
     from gradcli.views import FitResult
 
 
 class Data:
-    """The records of a command line.
+    """The records of a command line, in parts: its files, or what `--part-size` makes of them.
 
     Args:
         batch: The records.
+        size: About how many bytes a part has, where a file can be cut; None for whole files.
+        join: Joins the cluster whose workers have the parts; None if this process has them.
 
     Fields:
         name: Their name in messages.
         names: Their columns, as names of inputs.
         titles: The same as written.
+
+    Raises:
+        UsageError: If standard input is to have parts.
+        InputError: If a file cannot be read.
     """
 
-    def __init__(self, batch: Batch) -> None:
+    def __init__(
+        self, batch: Batch, size: int | None = None, join: Callable[[], Tasks] | None = None
+    ) -> None:
         rows = batch.rows
         self.name = rows.name
-        self._tables = rows.apart()
-        self.names: Sequence[str] = [*dict.fromkeys(n for t in self._tables for n in t.names)]
-        self.titles: Sequence[str] = [*dict.fromkeys(n for t in self._tables for n in t.titles)]
-        self._skips = batch.on_error != "stop"
+        self._batch, self._join = batch, join
+        self._choice = rows.choice if isinstance(rows, ChosenRows) else None
+        self._parts: list[Part] = []
+        self._streams: list[Rows] = []
+        if size is None and join is None and not all(map(_is_read_again, batch.files)):
+            self._streams = rows.apart()
+        elif "-" in batch.files:
+            raise usage("standard input has no parts", "name a file in `--rows`")
+        else:
+            self._parts = [*parts_of(batch.files, batch.dialect, size, counted=False)]
+        heads = self._streams or (self._opened(part) for part in self._parts if not part.number)
+        names: dict[str, None] = {}
+        titles: dict[str, None] = {}
+        for head in heads:
+            names.update(dict.fromkeys(head.names))
+            titles.update(dict.fromkeys(head.titles))
+        self.names: Sequence[str] = [*names]
+        self.titles: Sequence[str] = [*titles]
+
+    def _opened(self, part: Part) -> Rows:
+        return chosen_part(part, self._batch.dialect, self._choice)
 
     def read(
         self,
@@ -45,9 +77,24 @@ class Data:
         titles: Sequence[str],
         either: Sequence[Collection[str]] = (),
         most: int | None = None,
-    ) -> Whole:
+    ) -> Whole | Away:
         """The records. Arguments as of `read_whole`."""
-        return read_whole(self._tables, names, titles, skips=self._skips, either=either, most=most)
+        skips = self._batch.on_error != "stop"
+        if self._join is None:
+            tables = self._streams or map(self._opened, self._parts)
+            return read_whole(tables, names, titles, skips=skips, either=either, most=most)
+        from gradcli.cli.parts.away import Away, Reading
+
+        run = os.urandom(8).hex()
+        reading = Reading(
+            *(run, names, either, skips, self._batch.dialect, self._choice, os.getcwd())
+        )
+        return Away(self._join(), reading, self._parts)
+
+
+def _is_read_again(name: str) -> bool:
+    """True if a file can be read a second time: not a pipe."""
+    return is_url(name) or os.path.isfile(name)
 
 
 class Predictions:

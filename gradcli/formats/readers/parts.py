@@ -12,6 +12,7 @@ from typing import IO, NamedTuple
 from gradcli.errors import InputError
 from gradcli.formats.files.compressed import Opened
 from gradcli.formats.files.places import facts, is_url, open_url_buffered
+from gradcli.formats.readers.chosen import Choice, ChosenRows
 from gradcli.formats.readers.read import is_arrow
 from gradcli.formats.readers.rows import Rows, open_rows
 from gradcli.formats.texts.dialect import Dialect
@@ -230,6 +231,12 @@ def open_part(part: Part, dialect: Dialect) -> Rows:
     rows.begin(part.first or 0, part.over)
     rows.is_numbered = part.first is not None
     return rows
+
+
+def chosen_part(part: Part, dialect: Dialect, choice: Choice | None) -> Rows:
+    """The records of a part that a choice takes; all without one. Errors as of `open_part`."""
+    rows = open_part(part, dialect)
+    return rows if choice is None else ChosenRows(rows, choice)
 
 
 def _opened(part: Part, dialect: Dialect) -> Rows:

@@ -76,6 +76,10 @@ class Setup:
         parts = self.program, self.ops, self.roles, self.given, self.asked, self.expressions, quiet
         return _rebuilt, (self.name, *parts)
 
+    def share(self, data: Whole) -> Share:
+        """Some records, ready to be compared. Errors as of `Share`."""
+        return Share(self, data)
+
     def series(self, observed: Sequence[Any], frame: Frame) -> list[Series]:
         """The results of the program beside what they are compared with."""
         pairs = zip(self._askers, observed, strict=True)
@@ -222,7 +226,7 @@ class Here:
     def share(self, setup: Setup) -> Share:
         """The records, ready to be compared."""
         if setup.name not in self._shares:
-            self._shares[setup.name] = Share(setup, self.data)
+            self._shares[setup.name] = setup.share(self.data)
         return self._shares[setup.name]
 
     def each(self, setup: Setup, function: Callable[..., Any], *more: Any) -> Iterator[Any]:

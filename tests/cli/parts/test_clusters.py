@@ -9,6 +9,7 @@ pytest.importorskip("distributed")
 
 from gradcli.cli.parts import cluster
 from gradcli.cli.parts.task import failed
+from gradcli.cli.parts.tasks import scheduler_lost
 from gradcli.errors import GradError
 
 
@@ -26,14 +27,14 @@ def test_workers_give_the_bytes_of_one_process(tmp_path):
 
 
 def test_a_lost_scheduler_is_told():
-    error = cluster._scheduler_lost()
+    error = scheduler_lost()
     assert isinstance(error, GradError)
     report = failed(error)
     assert (report.status, report.is_done, report.told[0].code) == (6, False, "cluster-lost")
 
 
 def test_no_scheduler_is_told(cli, monkeypatch, tmp_path):
-    monkeypatch.setattr(cluster, "_CONNECTING", 0.2)
+    monkeypatch.setattr(cluster, "CONNECTING", 0.2)
     (tmp_path / "a.csv").write_text("x\n1\n")
     line = ("run", "x + 1", "--rows", str(tmp_path / "a.csv"), "--cluster", "tcp://127.0.0.1:9")
     status, _, err = cli(*line)

@@ -120,11 +120,14 @@ def _table(line: Line, inquiry: Inquiry, cluster: ExitStack) -> Data | None:
     return found
 
 
-def _joined(address: str, inquiry: Inquiry, cluster: ExitStack) -> Tasks:
-    """The way to the workers of a cluster."""
+def _joined(address: str, inquiry: Inquiry, cluster: ExitStack, run: str) -> Tasks:
+    """The way to the workers of a cluster, which keep records for a run until the stack is left."""
+    from gradcli.cli.parts.away import forget
     from gradcli.cli.parts.cluster import joined
 
-    return cluster.enter_context(joined(address, inquiry.telling))
+    tasks = cluster.enter_context(joined(address, inquiry.telling))
+    cluster.callback(tasks.everywhere, forget, run)
+    return tasks
 
 
 def _alone(inquiry: Inquiry, table: Data | None, asked: dict[str, Any]) -> Ask:

@@ -110,10 +110,6 @@ class Away:
         help = "leave out `--cluster`"
         raise usage("a model of whole columns cannot be asked part by part", help)
 
-    def forget(self) -> None:
-        """Have the workers forget the records."""
-        self._tasks.everywhere(forget, self._reading.run)
-
 
 # the workers --------------------------------------------------------------------------------------
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import os
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -14,6 +16,8 @@ from gradcli.cli.terminal.messages import Telling
 from gradcli.errors import Diagnostic, LimitError, UsageError, counted
 
 _LOCAL = "local:"
+_SIGNALS = "SIGINT", "SIGTERM", "SIGHUP"
+_WARNINGS = "PYTHONWARNINGS"
 _JOINING = 60  # seconds until a worker is there
 
 
@@ -37,8 +41,11 @@ def joined(address: str, telling: Telling) -> Iterator[Tasks]:
         help = "`pip install 'gradcli[cluster]'` installs it"
         raise UsageError(Diagnostic("missing-extra", message, help=help)) from None
     logging.disable(logging.CRITICAL)  # what Dask loses is told here; its loggers have own levels
-    cluster = None if count is None else _started(distributed, count)
+    cluster = None
     try:
+        if count is not None:
+            with _interrupted_later(), _apart():
+                cluster = _started(distributed, count)
         client = _connected(distributed, cluster or address, address)
         try:
             _check(client, address, telling)
@@ -75,6 +82,58 @@ def _started(distributed: Any, count: int) -> Any:
         dashboard_address=":0",
         silence_logs=logging.CRITICAL,
     )
+
+
+@contextmanager
+def _interrupted_later() -> Iterator[None]:
+    """A block at whose end the signals are handled that have come meanwhile: processes that are
+    left half started would complain.
+    """
+    came: list[int] = []
+    numbers = [getattr(signal, name) for name in _SIGNALS if hasattr(signal, name)]
+    before = {n: signal.signal(n, lambda number, frame: came.append(number)) for n in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        for number in came[:1]:
+            signal.raise_signal(number)
+
+
+@contextmanager
+def _apart() -> Iterator[None]:
+    """A block in which processes are started that do not hear the Ctrl-C of the terminal. It is
+    blocked for the threads that are started here, and so for their processes.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    from multiprocessing import resource_tracker
+
+    with _quiet_warnings():
+        resource_tracker.ensure_running()  # later it would let this thread hear Ctrl-C again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
+def _quiet_warnings() -> Iterator[None]:
+    """A block in which processes are started that do not warn: of what an interrupted command has
+    left to them, which is theirs to remove.
+    """
+    before = os.environ.get(_WARNINGS)
+    os.environ[_WARNINGS] = "ignore"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[_WARNINGS]
+        else:
+            os.environ[_WARNINGS] = before
 
 
 def _connected(distributed: Any, cluster: Any, address: str) -> Any:

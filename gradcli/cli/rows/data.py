@@ -32,7 +32,8 @@ class Data:
     Args:
         batch: The records.
         size: About how many bytes a part has, where a file can be cut; None for whole files.
-        join: Joins the cluster whose workers have the parts; None if this process has them.
+        join: Joins the cluster whose workers have the parts, for a run with a name; None if this
+            process has them.
 
     Fields:
         name: Their name in messages.
@@ -45,7 +46,7 @@ class Data:
     """
 
     def __init__(
-        self, batch: Batch, size: int | None = None, join: Callable[[], Tasks] | None = None
+        self, batch: Batch, size: int | None = None, join: Callable[[str], Tasks] | None = None
     ) -> None:
         rows = batch.rows
         self.name = rows.name
@@ -89,7 +90,7 @@ class Data:
         reading = Reading(
             *(run, names, either, skips, self._batch.dialect, self._choice, os.getcwd())
         )
-        return Away(self._join(), reading, self._parts)
+        return Away(self._join(run), reading, self._parts)
 
 
 def _is_read_again(name: str) -> bool:

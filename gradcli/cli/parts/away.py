@@ -239,6 +239,6 @@ def _memory() -> int:
 _KEPT = _Kept()
 
 
-def forget(run: str) -> None:
+async def forget(run: str) -> None:  # Dask waits for the end of others
     """Let go of the parts of a command."""
     _KEPT.forget(run)

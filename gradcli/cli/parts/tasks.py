@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple
@@ -71,8 +71,8 @@ class Tasks:
             with suppress(Exception):  # it may be gone
                 self._client.cancel([future for _, future in running.values()])
 
-    def everywhere(self, function: Callable[..., Any], *arguments: Any) -> None:
-        """Call a function in all workers, as far as they can be reached."""
+    def everywhere(self, function: Callable[..., Awaitable[None]], *arguments: Any) -> None:
+        """Call an asynchronous function in all workers, without waiting for it."""
         with suppress(Exception):
             self._client.run(function, *arguments, wait=False)
 

@@ -133,7 +133,7 @@ def annotated(mine):
         if name == "output" and mine.forms:
             known = forms.alternatives([*forms.suffixes(mine.forms)])
             parts = " With --rows, FOLDER/ has a file for each part of them."
-            by_parts = parts if "cluster" in mine.options else ""
+            by_parts = parts if "restart" in mine.options else ""
             settings["help"] = f"Write a file, its form by its suffix: {known}.{by_parts}"
         make = typer.Option if field.make is TyperOption else typer.Argument
         info = make(*(field.names or ()), show_default=False, **settings)

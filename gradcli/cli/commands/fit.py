@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -21,8 +21,12 @@ from gradcli.errors import Diagnostic, InputError
 from gradcli.views import FitComparison, FitGroups
 
 if TYPE_CHECKING:
-    from gradcli.cli.parts.tasks import Tasks
+    from gradcli.cli.line.records import Batch
+    from gradcli.cli.parts.away import Away
     from gradcli.cli.rows.data import Data, Picture, Predictions
+    from gradcli.cli.terminal.messages import Telling
+    from gradcli.formats.readers.chosen import Choice
+    from gradcli.formats.readers.parts import Part
 
 Ask: TypeAlias = Callable[[Any, Any], Any]
 """A question at values of the inputs, with options of the run."""
@@ -110,8 +114,10 @@ def _table(line: Line, inquiry: Inquiry, cluster: ExitStack) -> Data | None:
         flag = next(filter(whole.get, whole))
         help = "it needs all records in one process"
         raise usage(f"`{flag}` does not go with `--cluster`", help)
-    join = None if line.cluster is None else partial(_joined, line.cluster, inquiry, cluster)
-    found = Data(inquiry.records, part_size(line.part_size), join)
+    away = None
+    if line.cluster is not None:
+        away = partial(_away, line.cluster, inquiry.records, inquiry.telling, cluster)
+    found = Data(inquiry.records, part_size(line.part_size), away)
     if not found.names:
         raise InputError(Diagnostic("bad-input", f"`{found.name}` is empty: it has no records"))
     if line.by is not None and line.by not in found.titles:
@@ -120,14 +126,27 @@ def _table(line: Line, inquiry: Inquiry, cluster: ExitStack) -> Data | None:
     return found
 
 
-def _joined(address: str, inquiry: Inquiry, cluster: ExitStack, run: str) -> Tasks:
-    """The way to the workers of a cluster, which keep records for a run until the stack is left."""
-    from gradcli.cli.parts.away import forget
+def _away(
+    address: str,
+    batch: Batch,
+    telling: Telling,
+    cluster: ExitStack,
+    parts: Sequence[Part],
+    choice: Choice | None,
+    names: Sequence[str],
+    either: Sequence[Collection[str]],
+) -> Away:
+    """The records of parts with the workers of a cluster, which keep them until the stack is left.
+    Other arguments as of `Data`.
+    """
+    from gradcli.cli.parts.away import Away, Reading, forget
     from gradcli.cli.parts.cluster import joined
 
-    tasks = cluster.enter_context(joined(address, inquiry.telling))
+    run, skips = os.urandom(8).hex(), batch.on_error != "stop"
+    reading = Reading(run, names, either, skips, batch.dialect, choice, os.getcwd())
+    tasks = cluster.enter_context(joined(address, telling))
     cluster.callback(tasks.everywhere, forget, run)
-    return tasks
+    return Away(tasks, reading, parts)
 
 
 def _alone(inquiry: Inquiry, table: Data | None, asked: dict[str, Any]) -> Ask:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gradcli.cli.line.output import Target
 from gradcli.cli.terminal.failures import usage
@@ -18,12 +18,14 @@ from gradcli.views import FitGroups
 
 if TYPE_CHECKING:
     from gradcli.cli.line.records import Batch
-    from gradcli.cli.parts.away import Away
-    from gradcli.cli.parts.tasks import Tasks
+    from gradcli.formats.readers.chosen import Choice
     from gradcli.formats.readers.parts import Part
     from gradcli.formats.readers.rows import Rows
-    from gradcli.formats.readers.whole_table import Whole
     from gradcli.views import FitResult
+
+    Away: TypeAlias = Callable[
+        [Sequence[Part], Choice | None, Sequence[str], Sequence[Collection[str]]], Any
+    ]
 
 
 class Data:
@@ -32,8 +34,8 @@ class Data:
     Args:
         batch: The records.
         size: About how many bytes a part has, where a file can be cut; None for whole files.
-        join: Joins the cluster whose workers have the parts, for a run with a name; None if this
-            process has them.
+        away: Has workers read the parts, given these, what judges the records, the names of columns
+            and groups of them as of `read_whole`; None if this process reads them.
 
     Fields:
         name: Their name in messages.
@@ -45,16 +47,14 @@ class Data:
         InputError: If a file cannot be read.
     """
 
-    def __init__(
-        self, batch: Batch, size: int | None = None, join: Callable[[str], Tasks] | None = None
-    ) -> None:
+    def __init__(self, batch: Batch, size: int | None = None, away: Away | None = None) -> None:
         rows = batch.rows
         self.name = rows.name
-        self._batch, self._join = batch, join
+        self._batch, self._away = batch, away
         self._choice = rows.choice if isinstance(rows, ChosenRows) else None
         self._parts: list[Part] = []
         self._streams: list[Rows] = []
-        if size is None and join is None and not all(map(_is_read_again, batch.files)):
+        if size is None and away is None and not all(map(_is_read_again, batch.files)):
             self._streams = rows.apart()
         elif "-" in batch.files:
             raise usage("standard input has no parts", "name a file in `--rows`")
@@ -78,19 +78,13 @@ class Data:
         titles: Sequence[str],
         either: Sequence[Collection[str]] = (),
         most: int | None = None,
-    ) -> Whole | Away:
-        """The records. Arguments as of `read_whole`."""
+    ) -> Any:
+        """The records: a `Whole`, or what the workers have. Arguments as of `read_whole`."""
         skips = self._batch.on_error != "stop"
-        if self._join is None:
+        if self._away is None:
             tables = self._streams or map(self._opened, self._parts)
             return read_whole(tables, names, titles, skips=skips, either=either, most=most)
-        from gradcli.cli.parts.away import Away, Reading
-
-        run = os.urandom(8).hex()
-        reading = Reading(
-            *(run, names, either, skips, self._batch.dialect, self._choice, os.getcwd())
-        )
-        return Away(self._join(run), reading, self._parts)
+        return self._away(self._parts, self._choice, names, either)
 
 
 def _is_read_again(name: str) -> bool:

@@ -72,8 +72,8 @@ def test_files_that_are_none(command, name, says, asked):
 @pytest.mark.parametrize(
     ("data", "status", "says"),
     [
-        (b"t,y\n", 4, "0 records cannot tell 2 parameters"),
-        (b"t,y\n0,2\n", 4, "1 record cannot tell 2 parameters"),
+        (b"t,y\n", 4, "0 records of `d.csv` cannot tell 2 parameters"),
+        (b"t,y\n0,2\n", 4, "1 record of `d.csv` cannot tell 2 parameters"),
         (b"t,y\n0,2\n1,nan\n2,1\n", 4, "`--on-error skip` leaves such records out"),
         (b"t,y\n0,2\n1,-inf\n2,1\n", 4, "`y` is not finite here"),
         (b"t,y\n1,2\n1,2.1\n1,1.9\n", 1, "the data do not tell"),
@@ -106,7 +106,7 @@ def test_no_data_at_all(source, asked):
         ((*FIT[:-1], "y * k", "--rows", "d.csv"), 2, "--observed names `k`, which is a parameter"),
         ((*FIT, "--rows", "d.csv", "--sigma", "0"), 4, "deviations are above zero"),
         ((*FIT, "--rows", "d.csv", "--sigma", "nan"), 4, "`nan` is not finite"),
-        ((*FIT, "--rows", "d.csv", "--weights", "t - t"), 4, "0 records cannot tell"),
+        ((*FIT, "--rows", "d.csv", "--weights", "t - t"), 4, "0 records of `d.csv` cannot tell"),
         ((*FIT, "--rows", "d.csv", "--fix", "a,k"), 2, "all parameters are held"),
         ((*FIT, "--rows", "d.csv", "--predict", "/no/p.csv"), 2, "cannot write"),
         (("minimize", "x ** 2", "x=1", "--bounds", "x=3:2"), 2, "is not below the upper one"),

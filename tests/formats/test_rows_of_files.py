@@ -31,6 +31,8 @@ OTHER = Dialect(None, {"x": "a"}, frozenset({"NA", ""}), ";", ",")
 TABLES = [  # the file's name, its text, its dialect, its form, the lines and the values of rows
     ("x.csv", "a,b\n", USUAL, "csv", [], []),
     ("x.csv", "\ufeffa,b\n1,2\n", USUAL, "csv", [2], [{"a": 1, "b": 2}]),
+    ("x.csv", "\ufeff\ufeffa,b\n1,2\n", USUAL, "csv", [2], [{"a": 1, "b": 2}]),
+    ("x.json", '\ufeff\ufeff[{"a": 1},\n{"a": 2}]', USUAL, "ndjson", [1, 2], [{"a": 1}, {"a": 2}]),
     ("x.csv", "\n a , b\r\n\r\n1,2\r\n \n3,4", USUAL, "csv", [4, 6], [{"a": 1, "b": 2}, {"a": 3, "b": 4}]),
     ("x.csv", "a,b\r1,2\r3,4\r", USUAL, "csv", [2, 3], [{"a": 1, "b": 2}, {"a": 3, "b": 4}]),
     ("x.csv", 'a,"c\nc"\n"1","x\ny"\n2,z\n', USUAL, "csv", [3, 5], [{"a": 1}, {"a": 2}]),

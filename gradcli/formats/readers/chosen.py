@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from gradcli.errors import Diagnostic, GradError
@@ -62,6 +62,9 @@ class ChosenRows(Rows):
     def count(self) -> int:  # type: ignore[override]  # counted there
         """How many records have been read, chosen or not."""
         return self.every.count
+
+    def lines_of(self, lines: Sequence[int]) -> Sequence[int]:
+        return self.every.lines_of(lines)
 
     def place(self, number: int, line: int) -> str:
         return self.every.place(number, line)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from array import array
 from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 from typing import IO, Any, NamedTuple
 
 from gradcli.errors import Diagnostic
@@ -63,6 +65,7 @@ class _Piece(NamedTuple):
         line, column: Where it begins in the stream: a line from 1, and the signs before it there.
         before: The last bytes of these signs.
         is_begun: True if there are objects before it.
+        starts: The lines of the stream in which the stretches begin that have come as lines.
         kind: "objects", "rest" of an array that does not end, or "lines" that come as they are.
     """
 
@@ -72,6 +75,7 @@ class _Piece(NamedTuple):
     column: int
     before: bytes
     is_begun: bool
+    starts: Sequence[int]
     kind: str
 
     @property
@@ -121,15 +125,15 @@ class ArrayLines:
 
     def _begin(self) -> None:
         """Tell whether it is an array of objects."""
-        while (found := _ARRAY.match(self._data.removeprefix(_BOM))) is None or not found[1]:
-            left = self._data.removeprefix(_BOM).strip(b" \t\r\n[")
+        while (found := _ARRAY.match(_unmarked(self._data))) is None or not found[1]:
+            left = _unmarked(self._data).strip(b" \t\r\n[")
             piece = self._stream.read1(_BLOCK) if _BOM.startswith(left) else b""
             if not piece:
                 self._is_array = False
                 return
             self._data += piece
         self._is_array = True
-        self._data = self._data.removeprefix(_BOM)
+        self._data = _unmarked(self._data)
         self._pass(self._data.index(b"[") + 1)
 
     def _pass(self, end: int) -> None:
@@ -146,7 +150,8 @@ class ArrayLines:
         data = self._data[:end]
         found = b"".join(item.as_line(data) for item in items)
         at = self._count + 1, data, self._line, self._column, self._before, self._is_begun
-        self._pieces.append(_Piece(*at, kind))
+        starts = array("q", _starts(data, items, self._line))
+        self._pieces.append(_Piece(*at, starts, kind))
         while len(self._pieces) > 1 and sum(len(piece.data) for piece in self._pieces) > _KEPT:
             self._pieces.popleft()
         self._count += len(items)
@@ -177,13 +182,13 @@ class ArrayLines:
         """The line of the stream in which a line of this one begins; its own number if that is no
         longer known.
         """
-        found = self._found(number)
-        if found is None:
+        piece = self._piece(number)
+        if piece is None:
             return number
-        piece, item = found
-        if item is None:
-            return number - piece.first + piece.line
-        return piece.line + piece.data.count(b"\n", 0, item.start)
+        at = number - piece.first
+        if piece.kind == "lines":
+            return piece.line + at
+        return piece.starts[at] if at < len(piece.starts) else number
 
     def locate(self, said: Diagnostic) -> None:
         """Have a message about a line tell its place in the stream and show the text there, as far
@@ -194,10 +199,10 @@ class ArrayLines:
         found = self._found(number)
         if found is None:
             return
-        piece, item = found
+        (piece, item), line = found, self.line_of(number)
         if item is None:
             indent = piece.column if number == piece.first else 0
-            said.source = _at(said.source.name, said.source.text, self.line_of(number), indent)
+            said.source = _at(said.source.name, said.source.text, line, indent)
             return
         begin = piece.data.rfind(b"\n", 0, item.start) + 1
         start = max(begin, item.start - _BESIDE)
@@ -208,15 +213,22 @@ class ArrayLines:
         if not start:
             text, front = _text(piece.before) + text, len(_text(piece.before))
             before, indent = before + front, indent - front
-        said.source = _at(said.source.name, text, self.line_of(number), indent)
+        said.source = _at(said.source.name, text, line, indent)
         span = Span(0, item.end - item.start) if item.fault else said.span
         said.span = None if span is None else Span(span.start + before, span.end + before)
         if item.fault:
             said.message, said.help = item.fault, _HELP.get(item.fault)
 
+    def _piece(self, number: int) -> _Piece | None:
+        """The text that a line is from, as far as it is still known."""
+        for piece in reversed(self._pieces):
+            if piece.first <= number:
+                return piece
+        return None
+
     def _found(self, number: int) -> tuple[_Piece, _Item | None] | None:
         """The text, and the stretch of it, that came as a line."""
-        piece = next((p for p in reversed(self._pieces) if p.first <= number), None)
+        piece = self._piece(number)
         if piece is None:
             return None
         if piece.kind == "lines":
@@ -225,6 +237,22 @@ class ArrayLines:
             self._looked = piece, piece.items
         items, at = self._looked[1], number - piece.first
         return (piece, items[at]) if at < len(items) else None
+
+
+def _starts(data: bytes, items: Iterable[_Item], line: int) -> Iterator[int]:
+    """The lines in which stretches of a text begin, itself beginning in one."""
+    at = 0
+    for item in items:
+        line += data.count(b"\n", at, item.start)
+        at = item.start
+        yield line
+
+
+def _unmarked(data: bytes) -> bytes:
+    """Data without the marks at their beginning."""
+    while data.startswith(_BOM):
+        data = data.removeprefix(_BOM)
+    return data
 
 
 def _text(data: bytes) -> str:

@@ -96,7 +96,7 @@ class LineBlocks:
             if size > self._longest:
                 raise TooLong
         data = b"".join(pieces)
-        if self._is_first:
+        while self._is_first and data.startswith(_BOM):  # joined files may have several
             data = data.removeprefix(_BOM)
         self._is_first = False
         return data

@@ -130,8 +130,12 @@ class Rows:
 
     def place(self, number: int, line: int) -> str:
         """Where the record of a number stands in its file, for messages."""
-        line = line if self._array is None else self._array.line_of(line)
+        (line,) = self.lines_of([line])
         return f"line {line}" if self.is_alone else f"line {line} of `{self.name}`"
+
+    def lines_of(self, lines: Sequence[int]) -> Sequence[int]:
+        """The lines of the file in which records begin, by the lines as which they were read."""
+        return lines if self._array is None else [*map(self._array.line_of, lines)]
 
     def locate(self, said: Diagnostic) -> None:
         """Have a message about a record show the file's text, if that is written otherwise."""

@@ -224,7 +224,7 @@ class _Reading:
         for name, grown in self._columns.items():
             column = columns.get(name)
             grown.append(np.full(len(lines), np.nan) if column is None else column)
-        self._lines.append(lines)
+        self._lines.append(np.asarray(self._rows.lines_of(lines)))
 
     def _keep(self, several: Sequence[Sequence[str]]) -> None:
         for kept, more in zip(self._cells, several, strict=True):
@@ -255,7 +255,9 @@ class _Reading:
             if not self._skips:
                 raise
             self._left_out += 1
-            self._first_left = self._first_left or (self._rows.name, row.line, error.diagnostics[0])
+            if self._first_left is None:
+                (line,) = self._rows.lines_of([row.line])
+                self._first_left = self._rows.name, line, error.diagnostics[0]
             return None
 
     def _numbers(self, row: Row) -> dict[str, Any]:

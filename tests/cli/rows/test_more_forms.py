@@ -237,11 +237,16 @@ def test_kept_values_of_typed_files_keep_their_types_in_json(cli, tmp_path, comp
         "t": [True, None, False, True],
     }
     kinds = {"d": pyarrow.array(["7", None, "x", "y"]).dictionary_encode()}
+    columns |= {
+        "v": [[1.0, -0.5], [2.0, None], None, []],
+        "m": [[["7", "b"]], None, [[]], [["c", None]]],
+        "o": [{"k": 1, "of": ["1"]}, None, {"k": None, "of": None}, {"k": 2**62 + 1, "of": []}],
+    }
     many = {name: column * 20 for name, column in columns.items()}
     file = str(tmp_path / "t.parquet")
     more = {name: pyarrow.concat_arrays([column] * 20) for name, column in kinds.items()}
     parquet.write_table(pyarrow.table({"x": [1.0] * 80, **many, **more}), file)
-    asked = ["run", "-e", "x", "--rows", file, "--keep", "s,f,n,t,d", "-f", "ndjson"]
+    asked = ["run", "-e", "x", "--rows", file, "--keep", "s,f,n,t,d,v,m,o", "-f", "ndjson"]
     status, out, _ = cli(*asked, "--compile", compiled)
     kept = [json.loads(line)["kept"] for line in out.splitlines()]
     assert (status, len(kept)) == (0, 80)

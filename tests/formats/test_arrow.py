@@ -173,3 +173,22 @@ def test_without_the_library_its_extra_is_told(cli, suffix, tmp_path, monkeypatc
             status,
             True,
         )
+
+
+@pytest.mark.parametrize("is_file", [True, False])
+def test_memory_does_not_grow_with_a_parquet_file(tmp_path, is_file):
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    from gradcli.formats.files.arrow import opened
+
+    path = tmp_path / "t.parquet"
+    group = pyarrow.table({"x": np.random.default_rng(0).random(2**16)})
+    with parquet.ParquetWriter(path, group.schema, compression="none") as writer:
+        for _ in range(40):
+            writer.write_table(group)
+    batches = opened(str(path), None if is_file else path.read_bytes()).batches(["x"])
+    before = pyarrow.total_allocated_bytes()
+    held = [pyarrow.total_allocated_bytes() - before for _ in batches]
+    assert len(held) == 40
+    assert max(held) < 8 * group.nbytes

@@ -20,6 +20,7 @@ from gradcli.record import Record
 Found = TypeVar("Found")
 
 _ELEMENT = re.compile(r"(.*?)((?:\.(?:0|[1-9]\d{0,8}))*)", re.DOTALL)  # `grad.w.0`
+_BUFFER = 2**20  # bytes of a column that are read at once
 _NONE = "a^"  # a pattern that no text has
 _EXACT = 2.0**53  # ints below it are exact as floats
 HELP = "`pip install 'gradcli[fast]'` installs pyarrow"
@@ -67,16 +68,20 @@ _File: TypeAlias = "tuple[list[str], int, Callable[[list[str]], Iterator[Any]]]"
 def _parquet(source: Any, groups: Sequence[int] | None) -> _File:
     from pyarrow import parquet
 
-    file = parquet.ParquetFile(source)
+    # pyarrow keeps what it has read ahead until the end: nothing of a file here, which costs no
+    # time; no more than a row group of others, where each reading costs some
+    ahead: dict[str, Any] = {"pre_buffer": True}
+    if isinstance(source, str):
+        ahead = {"pre_buffer": False, "buffer_size": _BUFFER}
+    file = parquet.ParquetFile(source, **ahead)
     names = file.schema_arrow.names
-    chosen = range(file.num_row_groups) if groups is None else groups
+    chosen = [*range(file.num_row_groups)] if groups is None else [*groups]
+    together = [chosen] if isinstance(source, str) else [[k] for k in chosen]
 
     def batches(picked: list[str]) -> Iterator[Any]:
-        every = [*picked] == names
-        found: Iterator[Any] = file.iter_batches(
-            row_groups=[*chosen], columns=None if every else picked, use_threads=False
-        )
-        return found
+        columns = None if [*picked] == names else picked
+        for several in together:
+            yield from file.iter_batches(row_groups=several, columns=columns, use_threads=False)
 
     return names, sum(file.metadata.row_group(k).num_rows for k in chosen), batches
 

@@ -200,6 +200,7 @@ class FitResult(Shown):
         covariance: By two names of numbers, such as `a` and `b[0]`; without those that have none.
         estimates: The same numbers one by one.
         level: The level of the intervals.
+        interval_from: "errors" or "profile": what the ends of the intervals are found from.
         records: How many records count.
         compared: How many records each of several results is compared with, by name; None if all
             are compared with all.
@@ -230,6 +231,7 @@ class FitResult(Shown):
     covariance: dict[str, dict[str, float]]
     estimates: tuple[Estimate, ...]
     level: float
+    interval_from: str
     records: int
     compared: dict[str, int] | None
     left_out: int

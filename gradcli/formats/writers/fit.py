@@ -44,9 +44,9 @@ class FitParts(ValueParts):
     def json(self) -> dict[str, str]:
         result = self.result
         plain = ("data", "observed", "values", "error", "interval", "covariance")
-        told = ["level", "records", "left_out", "dof"]
+        told = ["level", "interval_from", "records", "left_out", "dof"]
         if result.compared is not None:
-            told.insert(2, "compared")
+            told.insert(3, "compared")
         figures = {n: literal(v, json=True) for n, v in result.figures.items()}
         loss = {"loss": literal(result.loss), "loss_scale": literal(result.loss_scale, json=True)}
         starts = {}

@@ -44,6 +44,7 @@ def told(ended: Ended) -> FitResult:
         covariance=covariance,
         estimates=(*_estimates(ended, errors, lower, upper, states), *_held(ended.held)),
         level=asked.level,
+        interval_from="profile" if _is_profiled(ended) else "errors",
         records=_count(ended),
         compared=_compared(ended),
         left_out=ended.facts.left_out,
@@ -161,7 +162,7 @@ def _ends(ended: Ended, errors: Data) -> tuple[Data, Data, list[str]]:
     found, asked = ended.best.found, ended.asked
     half = quantile(asked.level, found.dof) * errors
     lower, upper = found.point - half, found.point + half
-    if not asked.profile or ended.best.is_stopped:
+    if not _is_profiled(ended):
         return lower, upper, []
     from gradcli.models.profile import end
 
@@ -181,6 +182,11 @@ def _ends(ended: Ended, errors: Data) -> tuple[Data, Data, list[str]]:
             if at is None:
                 missed.append(f"the {'lower' if side < 0 else 'upper'} end of `{label}`")
     return lower, upper, missed
+
+
+def _is_profiled(ended: Ended) -> bool:
+    """True if the ends of the intervals are the profile's; a search that was stopped has none."""
+    return ended.asked.profile and not ended.best.is_stopped
 
 
 def _figures(ended: Ended) -> dict[str, float]:

@@ -74,7 +74,8 @@ def heading(result: FitResult) -> str:
 
 
 def _interval(result: FitResult) -> str:
-    return f"{100 * result.level:.6g} % interval"
+    profile = "profile " if result.interval_from == "profile" else ""
+    return f"{100 * result.level:.6g} % {profile}interval"
 
 
 def _columns(result: FitResult, precision: int, verbose: bool) -> list[Column]:
@@ -101,7 +102,7 @@ def _texts(result: FitResult, precision: int) -> tuple[list[str], ...]:
     for e in estimates:
         value, error = rounded(e.value, e.error, precision)
         values.append(value)
-        errors.append(error or e.state)
+        errors.append(error or e.state.replace(" lower", "").replace(" upper", ""))
         share = None if not e.error or not e.value else 100.0 * e.error / abs(e.value)
         parts.append("" if share is None else _percent(share))
         lower.append("" if e.lower is None else rounded(e.lower, e.error, precision)[0])
@@ -139,6 +140,8 @@ def figures(result: FitResult, precision: int) -> list[str]:
     count += f", {result.left_out:,} left out" if result.left_out else ""
     count += "" if result.dof is None else f", {_freedom(result.dof)}"
     known = [(name, result.figures[name]) for name in _NAMES if name in result.figures]
+    if "chi_squared" in result.figures:  # the sum of squares is the same number
+        known = [(name, x) for name, x in known if name != "rss"]
     quality = [f"{_NAMES[n]} {number(x, precision)}" for n, x in known if n not in _CRITERIA]
     criteria = [f"{_NAMES[n]} {number(x, precision)}" for n, x in known if n in _CRITERIA]
     lines = [count, ", ".join(quality), ", ".join(criteria)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gradcli.errors import counted
 from gradcli.render.table import table, text_column, value_column
 from gradcli.render.text import Line, cells, visible, wrapped
 from gradcli.render.values import named_value
@@ -37,7 +38,7 @@ def _end(result: MinimizeResult | RootResult, width: int) -> list[Line]:
     style = "help" if result.converged else "warning"
     what = "root" if isinstance(result, RootResult) else result.kind or "point"
     head = what if result.converged else "not converged"
-    text = f"{result.reason} ({result.evaluations} evaluations)"
+    text = f"{result.reason} ({counted(result.evaluations, 'evaluation')})"
     first, *rest = wrapped(text, width - cells(head) - 2, width)
     lines: list[Line] = [[(head, style), (f": {first}", "")], *([(part, "")] for part in rest)]
     if isinstance(result, MinimizeResult) and result.at_bounds:

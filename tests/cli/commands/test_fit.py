@@ -111,6 +111,25 @@ def test_no_convergence_is_status_1_with_the_best_so_far(fit):
     assert "warning[not-converged]: not converged: no end within 3 evaluations" in err
 
 
+def test_a_profile_names_its_interval(fit):
+    assert "95 % profile interval" in fit(*STARTS, "-f", "human", "--profile")[1]
+    assert "95 % interval" in fit(*STARTS, "-f", "human")[1]
+    assert json.loads(fit(*STARTS, "--json", "--profile")[1])["interval_from"] == "profile"
+    assert json.loads(fit(*STARTS, "--json")[1])["interval_from"] == "errors"
+
+
+def test_known_errors_have_their_sum_of_squares_once(fit):
+    out = fit(*STARTS, "-f", "human", "--sigma", "0.1")[1]
+    assert "chi squared" in out
+    assert "RSS" not in out
+
+
+def test_a_bound_is_named_in_the_width_of_an_error(fit):
+    out = fit("-f", "human", "--bounds", "k=0.9:2", "a=2", "k=1")[1]
+    assert "at bound" in out
+    assert "at lower bound" not in out
+
+
 def test_what_the_data_do_not_tell_is_status_1(fit):
     status, out, err = fit("a=2", "b=1", "k=0.5", "--json", program="a * b * exp(-k * t)")
     assert status == 1

@@ -46,6 +46,7 @@ def test_what_fails_has_status_1(cli):
     status, out, err = cli("minimize", "x * 2", "x=1", "-q")
     assert (status, err) == (1, "")
     assert "converged\tfalse" in out
+    assert "(1 evaluation)" in cli("minimize", "x * x", "x=nan", "-q", "-f", "human")[1]
     status, out, err = cli("root", "x ** 2 + 1", "x=1")
     assert (status, "warning[not-found]: no root found" in err) == (1, True)
 

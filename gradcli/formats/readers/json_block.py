@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
 from json import dumps, loads
 from json.encoder import encode_basestring
+from math import isfinite
 from typing import Any
 
 from gradcli.formats.readers.block import Block, Row
@@ -14,6 +15,8 @@ from gradcli.formats.readers.float_columns import certain
 from gradcli.formats.readers.json_values import json_reader
 from gradcli.formats.readers.table import Record
 from gradcli.formats.texts.dialect import NOTHING, Dialect, inside
+from gradcli.formats.texts.json_text import array, json_object
+from gradcli.formats.texts.literal import literal
 
 _KEY = re.compile(rb'"\s*:')  # the end of a key: in a string the quote has a backslash before it
 _LONG = re.compile(rb"\d{20}")  # an int that orjson reads as a float, perhaps
@@ -175,16 +178,29 @@ def _numbers(values: Sequence[Any]) -> Any:
 
 
 def json_text(value: Any) -> str:
-    """A value as JSON."""
+    """A value as JSON; nan and infinities are texts."""
     if type(value) is str:
         return encode_basestring(value)
-    return (
-        str(value)
-        if type(value) is int
-        else dumps(value, ensure_ascii=False, separators=(",", ":"))
-    )
+    if type(value) is int:
+        return str(value)
+    try:
+        return dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    except ValueError:
+        return _with_words(value)
+
+
+def _with_words(value: Any) -> str:
+    if isinstance(value, list):
+        return array(map(json_text, value))
+    if isinstance(value, dict):
+        return json_object({key: json_text(item) for key, item in value.items()})
+    return literal(value, json=True)
 
 
 def text_of(value: Any) -> str:
     """A value as the text of a cell; a text as it is, and nothing for null."""
-    return value if isinstance(value, str) else "" if value is None else json_text(value)
+    if value is None:
+        return ""
+    if isinstance(value, float) and not isfinite(value):
+        return literal(value)
+    return value if isinstance(value, str) else json_text(value)

@@ -1,7 +1,9 @@
 """The same table as a file of each form, by each way of answering: the same bytes."""
 
+import codecs
 import gzip
 import json
+import math
 import random
 
 import pytest
@@ -10,7 +12,7 @@ pyarrow = pytest.importorskip("pyarrow")
 
 from gradcli.cli.rows import many_rows  # noqa: E402  # without pyarrow there is nothing to test
 
-FLOATS = [0.1, -0.0, 0.0, 1e-7, 1e300, 5e-324, 123456789.25, -2.5, 1 / 3, 7e20, 2.0**53]
+FLOATS = [0.1, -0.0, 0.0, 1e-7, 1e300, 5e-324, 123456789.25, -2.5, 1 / 3, 7e20, 2.0**53, math.nan]
 INTS = [0, -1, 7, 2**53 - 1, 2**53 + 1, -(2**62) - 1, 10**15]
 TEXTS = ["a", "", "b c", 'say "so"', "x,y", "é", "ü;", "t\tt", "日本", "two\nlines", "'", "\\n"]
 PROGRAM = ["-e", "input x: float", "-e", "input y = 2.0", "-e", "x * y + sin(x)"]
@@ -52,6 +54,7 @@ def written(columns, folder):
     plain = separated(columns, ",")
     found = {
         "csv": plain,
+        "marked.csv": 2 * codecs.BOM_UTF8 + plain,
         "tsv": separated(columns, "\t"),
         "csv.gz": gzip.compress(plain),
         "csv.zst": pyarrow.compress(plain, "zstd", asbytes=True),
@@ -125,8 +128,9 @@ def differing(cli, folder, monkeypatch, seed):
 
 
 def _without_null(found):
-    """An answer whose missing kept values are empty texts, as in a CSV."""
-    return found[0], found[1].replace('"X":null', '"X":""')
+    """An answer whose missing kept values are empty texts, as in a CSV, with its word for nan."""
+    text = found[1].replace('"X":null', '"X":""')
+    return found[0], text.replace('"X":"NaN"', '"X":"nan"').replace('"left":"NaN"', '"left":"nan"')
 
 
 SEEDS = [*range(3), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(3, 60))]

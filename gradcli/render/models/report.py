@@ -74,8 +74,8 @@ def heading(result: FitResult) -> str:
 
 
 def _interval(result: FitResult) -> str:
-    profile = "profile " if result.interval_from == "profile" else ""
-    return f"{100 * result.level:.6g} % {profile}interval"
+    kind = "by profile" if result.interval_from == "profile" else "interval"
+    return f"{100 * result.level:.6g} % {kind}"
 
 
 def _columns(result: FitResult, precision: int, verbose: bool) -> list[Column]:

@@ -112,7 +112,7 @@ def test_no_convergence_is_status_1_with_the_best_so_far(fit):
 
 
 def test_a_profile_names_its_interval(fit):
-    assert "95 % profile interval" in fit(*STARTS, "-f", "human", "--profile")[1]
+    assert "95 % by profile" in fit(*STARTS, "-f", "human", "--profile")[1]
     assert "95 % interval" in fit(*STARTS, "-f", "human")[1]
     assert json.loads(fit(*STARTS, "--json", "--profile")[1])["interval_from"] == "profile"
     assert json.loads(fit(*STARTS, "--json")[1])["interval_from"] == "errors"

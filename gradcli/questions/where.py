@@ -150,7 +150,8 @@ class Single(Condition):
 
     def _of_texts(self, block: Block, asked: Asked) -> Data:
         """The answers to records that give texts alone: one for all that are alike."""
-        columns = [block.texts(asked.titles[name]) for name in self.texts]
+        titles = [asked.titles[name] for name in self.texts]
+        columns = [block.texts(title) for title in titles]
         if any(column is None for column in columns):
             return np.full(block.count, OPEN, np.uint8)
         if len(self._known) > _MOST:
@@ -161,6 +162,8 @@ class Single(Condition):
             if answer is None:
                 answer = known[texts] = self._told(texts, asked)
             found[k] = answer
+        for title in titles:
+            found[[*block.untold(title)]] = OPEN
         return found
 
     def _told(self, texts: Sequence[str], asked: Asked) -> int:

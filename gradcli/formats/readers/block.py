@@ -91,6 +91,10 @@ class Block(ABC):
     def texts(self, title: str) -> Any:
         """The cells below a title, as a column of texts; None if there is no such column."""
 
+    def untold(self, title: str) -> Sequence[int]:
+        """The places of the records whose text below a title needs a reading of its own."""
+        return ()
+
     def values(self, title: str) -> Any:
         """The cells below a title as an array of pyarrow if the file has typed columns, else as a
         list of texts; None if there is no such column.

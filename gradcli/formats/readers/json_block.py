@@ -114,6 +114,11 @@ class JsonBlock(Block):
         values = self._values(title)
         return None if values is None else [*map(text_of, values)]
 
+    def untold(self, title: str) -> Sequence[int]:
+        return [
+            place for place, x in enumerate(self._usual) if x is None or inside(x, title) is NOTHING
+        ]
+
     def json(self, title: str) -> Any:
         values = self._values(title)
         return None if values is None else [*map(json_text, values)]

@@ -107,6 +107,18 @@ def test_a_row_of_json_needs_the_names_that_are_read(cli):
     assert cli(*skip, stdin=rows)[1] == "row,result\n2,9.0\n"
 
 
+def test_a_line_of_json_with_a_reading_of_its_own_is_judged_by_it(cli, monkeypatch):
+    monkeypatch.setattr(many_rows, "_FIRST", 4)
+    objects = ['{"name": "a", "x": 1}'] * 20
+    objects += ['{"name": "b", "x": NaN}', '{"x": 2, "name": "b", "y": 0}', '{"name": "a", "x": 3}']
+    lines = "\n".join(objects) + "\n"
+    asked = (*SQUARE, "--where", 'name != "b"', "-f", "csv")
+    status, found, said = cli(*asked, "--compile", "always", stdin=lines)
+    assert status == 0, said
+    assert found == cli(*asked, "--compile", "never", stdin=lines)[1]
+    assert found.count("\n") == 1 + 21
+
+
 def test_names_are_those_of_inputs(cli):
     rows = "Temp (C),d.k\n5,1\n7,2\n"
     command = ["run", "-e", "T", "--rows", "-", "--map", "T=Temp (C)", "--where", "T > limit"]

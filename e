@@ -1,0 +1,1 @@
+gradcli: error[unreadable-file]: cannot read `t.ndjson`: no such file or directory

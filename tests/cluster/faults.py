@@ -89,7 +89,7 @@ def unreadable_part(room: Room) -> None:
     assert len(room.done("skipped")) == PARTS - 1
     assert f"{PARTS - 1} of {PARTS} parts are done in `skipped/`" in ended.err
     (lake / "p5.csv").write_bytes(good)
-    room.go_on("out", lake="hurt")
+    room.go_on("out", lake="hurt", all_noted=False)
     ended = room.ask("-o", "skipped/", "--on-error", "skip", lake="hurt")
     assert ended.status == 2, ended.err
     assert "`hurt/p6.csv` do not have the numbers that they had when `skipped/`" in ended.err

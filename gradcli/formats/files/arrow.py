@@ -11,7 +11,7 @@ from typing import Any, TypeAlias, TypeVar
 from gradcli.errors import Diagnostic, InputError
 from gradcli.formats.files.places import is_url, open_url
 from gradcli.formats.texts.float_texts import text_array
-from gradcli.formats.texts.json_text import NUMBER, array, json_cell, json_object
+from gradcli.formats.texts.json_text import NUMBER, json_cell, nested
 from gradcli.formats.texts.literal import literal, quote
 from gradcli.formats.texts.refusal import refused, unreadable
 from gradcli.formats.texts.text_columns import each_text, texts_of
@@ -261,7 +261,7 @@ def json_column(name: str, key: str, column: Any) -> Any:
     if types.is_dictionary(column.type):
         column = column.dictionary_decode()
     if types.is_nested(column.type):
-        return [_json(value) for value in _plain(name, key, column)]
+        return [nested(value, _json) for value in _plain(name, key, column)]
     texts = text_column(name, key, column)
     if types.is_string(column.type) or types.is_large_string(column.type):
         found = each_text(texts, _NONE, quote)
@@ -306,10 +306,6 @@ def _cell(value: Any) -> str:
 def _json(value: Any) -> str:
     if value is None:
         return "null"
-    if isinstance(value, (list, tuple)):
-        return array(map(_json, value))
-    if isinstance(value, dict):
-        return json_object({key: _json(item) for key, item in value.items()})
     if isinstance(value, (bool, int, float)):
         return literal(value, json=True)
     return quote(_cell(value))

@@ -125,15 +125,15 @@ class ArrayLines:
 
     def _begin(self) -> None:
         """Tell whether it is an array of objects."""
-        while (found := _ARRAY.match(_unmarked(self._data))) is None or not found[1]:
-            left = _unmarked(self._data).strip(b" \t\r\n[")
+        while (found := _ARRAY.match(unmarked(self._data))) is None or not found[1]:
+            left = unmarked(self._data).strip(b" \t\r\n[")
             piece = self._stream.read1(_BLOCK) if _BOM.startswith(left) else b""
             if not piece:
                 self._is_array = False
                 return
             self._data += piece
         self._is_array = True
-        self._data = _unmarked(self._data)
+        self._data = unmarked(self._data)
         self._pass(self._data.index(b"[") + 1)
 
     def _pass(self, end: int) -> None:
@@ -248,8 +248,8 @@ def _starts(data: bytes, items: Iterable[_Item], line: int) -> Iterator[int]:
         yield line
 
 
-def _unmarked(data: bytes) -> bytes:
-    """Data without the marks at their beginning."""
+def unmarked(data: bytes) -> bytes:
+    """Data without the byte order marks at their beginning; joined files may have several."""
     while data.startswith(_BOM):
         data = data.removeprefix(_BOM)
     return data

@@ -15,7 +15,7 @@ from gradcli.formats.readers.float_columns import certain
 from gradcli.formats.readers.json_values import json_reader
 from gradcli.formats.readers.table import Record
 from gradcli.formats.texts.dialect import NOTHING, Dialect, inside
-from gradcli.formats.texts.json_text import array, json_object
+from gradcli.formats.texts.json_text import nested
 from gradcli.formats.texts.literal import literal
 
 _KEY = re.compile(rb'"\s*:')  # the end of a key: in a string the quote has a backslash before it
@@ -191,15 +191,7 @@ def json_text(value: Any) -> str:
     try:
         return dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     except ValueError:
-        return _with_words(value)
-
-
-def _with_words(value: Any) -> str:
-    if isinstance(value, list):
-        return array(map(json_text, value))
-    if isinstance(value, dict):
-        return json_object({key: json_text(item) for key, item in value.items()})
-    return literal(value, json=True)
+        return nested(value, lambda item: literal(item, json=True))
 
 
 def text_of(value: Any) -> str:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from io import BytesIO, TextIOWrapper
 from typing import IO
 
-from gradcli.formats.readers.json_array import ArrayLines
+from gradcli.formats.readers.json_array import ArrayLines, unmarked
 
 _BLOCK = 2**20  # bytes that are read at once
-_BOM = b"\xef\xbb\xbf"
 
 
 class TooLong(Exception):
@@ -96,7 +95,7 @@ class LineBlocks:
             if size > self._longest:
                 raise TooLong
         data = b"".join(pieces)
-        while self._is_first and data.startswith(_BOM):  # joined files may have several
-            data = data.removeprefix(_BOM)
+        if self._is_first:
+            data = unmarked(data)
         self._is_first = False
         return data

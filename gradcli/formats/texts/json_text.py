@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 from gradcli.errors import Diagnostic
 from gradcli.formats.texts.literal import literal, quote
@@ -16,6 +17,15 @@ NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?", re.ASCII)
 def json_cell(text: str) -> str:
     """The cell of a table as JSON: a number, or a string."""
     return text if NUMBER.fullmatch(text) else quote(text)
+
+
+def nested(value: Any, text: Callable[[Any], str]) -> str:
+    """A value as JSON: lists and dictionaries as such, all else as a function writes it."""
+    if isinstance(value, (list, tuple)):
+        return array(nested(item, text) for item in value)
+    if isinstance(value, dict):
+        return json_object({key: nested(item, text) for key, item in value.items()})
+    return text(value)
 
 
 def diagnostic_json(diagnostic: Diagnostic) -> str:

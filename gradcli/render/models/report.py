@@ -14,6 +14,7 @@ _DIGITS = 2  # of an error
 _HIGH = 0.9  # a correlation that is shown
 _PAIRS = 12  # correlations that are listed
 _BAD = 1e8  # a condition that is shown
+_SHORT = {"at lower bound": "at bound", "at upper bound": "at bound"}  # the warning says which
 _NAMES = {
     "residual_standard_error": "residual standard error",
     "chi_squared": "chi squared",
@@ -102,7 +103,7 @@ def _texts(result: FitResult, precision: int) -> tuple[list[str], ...]:
     for e in estimates:
         value, error = rounded(e.value, e.error, precision)
         values.append(value)
-        errors.append(error or e.state.replace(" lower", "").replace(" upper", ""))
+        errors.append(error or _SHORT.get(e.state, e.state))
         share = None if not e.error or not e.value else 100.0 * e.error / abs(e.value)
         parts.append("" if share is None else _percent(share))
         lower.append("" if e.lower is None else rounded(e.lower, e.error, precision)[0])

@@ -236,16 +236,22 @@ def _unit(
         if isinstance(why, OfWholeArrays) and not isinstance(of_elements, TooLarge):
             why = of_elements
         assert why is not None
-        if order:
-            with suppress(NotCompilable):
-                _unit(loaded, request, of, 0, name, reserved)
-                why = HasNoDerivative(why.reason, why.span)
+        for lower in reversed(range(order)):
+            try:
+                _unit(loaded, request, of, lower, name, reserved)
+            except NotCompilable:
+                continue
+            raise HasLess(why, lower)
         raise why
     return found
 
 
-class HasNoDerivative(NotCompilable):
-    """A program has source code, but its derivative has none."""
+class HasLess(NotCompilable):
+    """A program has source code for a lower order of derivatives alone."""
+
+    def __init__(self, why: NotCompilable, order: int) -> None:
+        super().__init__(why.reason, why.span)
+        self.order = order
 
 
 _FEW = 10  # elements of a tensor that are written one by one
@@ -272,8 +278,9 @@ def _refusing(loaded: Loaded, request: Request) -> Iterator[None]:
 
 
 def _way_out(error: NotCompilable) -> str:
-    if isinstance(error, HasNoDerivative):
-        return "`--order 0` writes its value alone"
+    if isinstance(error, HasLess):
+        what = "its first derivatives" if error.order else "its value alone"
+        return f"`--order {error.order}` writes {what}"
     for words, help in _WAYS:
         if words in error.reason:
             return help
@@ -405,6 +412,7 @@ def _asked(
         remarks,
         PurePath(loaded.source.name).name,
         fixed,
+        made.swept,
     )
 
 
@@ -422,16 +430,19 @@ def _results(made: Plain, of: Sequence[str]) -> Iterator[Results]:
     if not made.order:
         return
     points = [p for name, shape in made.axes() for p in _elements(name, shape)]
-    before, count, width = made.before, len(points), made.width
+    before, count, width = made.before, len(made.points), made.width
     says = [f"d {y} / d {x}" for y in outputs for x in points]
-    if made.is_forward:
+    if made.swept is not None and made.order == 1:
+        places: Sequence[int] = ()
+    elif made.is_forward:
         places = [before + j * before + i for i in range(width) for j in range(count)]
     else:
         places = [*range(before, before + width * len(made.points))]
     yield Results("grad" if is_scalar else "jacobian", places, says, False)
     if made.order > 1:
-        start = before + count
-        places = [start + j * start + before + i for i in range(count) for j in range(count)]
+        start, each = before + count, range(count)
+        places = [start + j * start + before + i for i in each for j in each]
+        places = places if made.swept is None else ()
         says = [f"d2 {outputs[0]} / d {x} d {y}" for x in points for y in points]
         yield Results("hessian", places, says, False)
 

@@ -8,6 +8,9 @@ from math import prod
 from gradcli.engine.compile.differentiate.adjoint import adjoint
 from gradcli.engine.compile.differentiate.tangent import tangents
 from gradcli.engine.compile.export.flags import silent, unflagged
+from gradcli.engine.compile.export.shared import unwarned
+from gradcli.engine.compile.export.sweeps import Layout, Sweep, Swept, swept
+from gradcli.engine.compile.export.tape import Renamer
 from gradcli.engine.compile.specialize.program import Elements, Items, Leaf, Specialized, Tree
 from gradcli.engine.compile.typed import (
     Block,
@@ -19,6 +22,7 @@ from gradcli.engine.compile.typed import (
     Value,
     dtype_and_shape,
     is_array,
+    type_of,
 )
 from gradcli.engine.ops.catalog import ops
 from gradcli.questions.asked.loaded import Loaded
@@ -38,10 +42,13 @@ class Plain(LoweredDerivatives):
         order: the highest order of the derivatives.
         shapes_of_results: the shape of each result; the results are the elements of all of them.
         is_forward: True if the first derivatives are those of forward mode.
+        swept: the program with its derivatives by or of whole arrays; None if it has them as
+            results.
     """
 
     order = 0
     is_forward = False
+    swept: Swept | None = None
 
     def __init__(
         self, loaded: Loaded, request: Request, plan: Plan, of: Sequence[str | None]
@@ -70,25 +77,34 @@ class Plain(LoweredDerivatives):
         given = {v.number for v in program.inputs}
         if any(v.number not in given for v in self.points):
             raise OfWholeArrays("it is differentiated by an array that it makes itself")
-        if self.order and (self.order > 1 or self.shape) and (self.whole or self._is_whole):
-            raise OfWholeArrays("a Jacobian or Hessian of whole arrays")
         return self.plain(silent(program), request)
 
     def _with_leaves(self, program: Program) -> Program:
-        """A program whose arrays that are leaves, if it is differentiated by them, are inputs."""
+        """A program whose arrays that are leaves, if it is differentiated by them, are inputs. A
+        leaf that is a copy of an input is that input.
+        """
         body, inputs, constants = list[Instruction](), [*program.inputs], [*self.constants]
         points, known = {v.number for v in self.points if is_array(v.type)}, set()
+        given = {v.number for v in program.inputs}
+        same: dict[int, Operand] = {}
         for i in program.block.body:
             if isinstance(i, Do) and i.op == ops.held.name:
                 known.add(i.target.number)
+            is_leaf = isinstance(i, Do) and i.target.number in points
             x = i.args[0] if isinstance(i, Do) and i.op == ops.copied.name else None
-            if isinstance(i, Do) and i.target.number in points and _is_one_of(x, known):
+            if isinstance(i, Do) and is_leaf and _is_one_of(x, given):
+                assert isinstance(x, Value)
+                same[i.target.number] = x
+            elif isinstance(i, Do) and is_leaf and _is_one_of(x, known):
                 inputs.append(i.target)
                 constants.append(0.0)
             else:
                 body.append(i)
         self.constants = constants
-        return Program(tuple(inputs), Block(tuple(body), program.block.results), program.texts)
+        renamer = Renamer(same)
+        self.points = [x for v in self.points if isinstance(x := renamer.operand(v), Value)]
+        block = renamer.block(Block(tuple(body), program.block.results))
+        return Program(tuple(inputs), block, program.texts)
 
     def plain(self, program: Program, request: Request) -> Program:
         """The derivatives of a program that prints nothing."""
@@ -96,6 +112,11 @@ class Plain(LoweredDerivatives):
 
     def seeds(self, request: Request) -> Sequence[float | None]:
         return self._seeds
+
+    def sweeps(self, program: Program, several: Sequence[Sweep], size: int) -> Program:
+        """The program with a matrix of derivatives behind it, of so many numbers."""
+        self.swept = swept(program, several, size)
+        return self.swept.program
 
     _seeds: Sequence[float | None] = ()
 
@@ -125,14 +146,44 @@ class PlainDerivative(Plain):
     order = 1
 
     def plain(self, program: Program, request: Request) -> Program:
-        is_wide = self.width > 1 and len(self.points) <= self.width
+        sizes = [prod(shape) for _, shape in self.axes()]
+        shape = self.shape
+        is_wide = bool(shape) and sum(sizes) <= prod(shape)
         self.is_forward = is_wide if request.mode == "auto" else request.mode == "forward"
+        if self.whole and self.is_forward:
+            return self._by_columns(program, sizes)
+        if self._is_whole and shape:
+            return self._by_rows(program, sizes)
         if self.is_forward:
             self._seeds = [1.0] * len(self.points)
             self.derivative = unflagged(tangents(program, _each(self.points)))
             return self.derivative.program
         self._seeds = [1.0] * self.width
         return self.first(unflagged(adjoint(program, self.points, [(k,) for k in self.every])))
+
+    def _by_rows(self, program: Program, sizes: Sequence[int]) -> Program:
+        """Reverse mode for one element of the result after the other."""
+        found = self.first(unflagged(adjoint(program, self.points, (self.every,))))
+        across = sum(sizes)
+        layout = Layout(_starts(sizes), _shapes(self.points), across, 1)
+        wanted = found.block.results[self.before :]
+        sweep = Sweep(_giving(found, wanted), found.inputs[-1], layout)
+        return self.sweeps(program, [sweep], prod(self.shape) * across)
+
+    def _by_columns(self, program: Program, sizes: Sequence[int]) -> Program:
+        """Forward mode by one element of the points after the other."""
+        across, sweeps = sum(sizes), []
+        values = program.block.results[: self.width]
+        rows = _starts([prod(shape) for shape in self.shapes])
+        for point, start in zip(self.points, _starts(sizes), strict=True):
+            self.derivative = found = unflagged(tangents(program, [[point]]))
+            wanted = found.program.block.results[self.before :][: self.width]
+            layout = Layout(
+                tuple([start + row * across for row in rows]), _shapes(values), 1, across
+            )
+            made = _giving(found.program, wanted)
+            sweeps.append(Sweep(made, made.inputs[-1], layout))
+        return self.sweeps(program, sweeps, sum(map(prod, self.shapes)) * across)
 
 
 class PlainHessian(Plain):
@@ -142,8 +193,42 @@ class PlainHessian(Plain):
 
     def plain(self, program: Program, request: Request) -> Program:
         slopes = unflagged(adjoint(program, self.points, (self.every,), self.points))
-        self._seeds = [*self.weights(request), *[1.0] * len(self.points)]
-        return unflagged(tangents(self.first(slopes), _each(self.points))).program
+        self._seeds = self.weights(request)
+        first = self.first(slopes)
+        if self.whole:
+            return self._swept_by(first)
+        self._seeds = [*self._seeds, *[1.0] * len(self.points)]
+        return unflagged(tangents(first, _each(self.points))).program
+
+    def _swept_by(self, first: Program) -> Program:
+        """The derivatives of a gradient by one element of the points after the other."""
+        sizes = [prod(shape) for _, shape in self.axes()]
+        across, starts, sweeps = sum(sizes), _starts(sizes), []
+        behind = len(first.block.results) + self.before
+        for point, row in zip(self.points, starts, strict=True):
+            found = unflagged(tangents(first, [[point]])).program
+            wanted = found.block.results[behind:][: len(self.points)]
+            layout = Layout(
+                tuple([row * across + start for start in starts]), _shapes(self.points), across, 1
+            )
+            sweeps.append(Sweep(_giving(found, wanted), found.inputs[-1], layout))
+        return self.sweeps(first, sweeps, across * across)
+
+
+def _giving(program: Program, results: Sequence[Operand]) -> Program:
+    """A program with some of its results alone, without tests of any of them for nan."""
+    every = {x.number for x in program.block.results if isinstance(x, Value)}
+    body = unwarned(program.block.body, every)
+    return Program(program.inputs, Block(body, tuple(results)), program.texts)
+
+
+def _starts(sizes: Sequence[int]) -> tuple[int, ...]:
+    """The places of the first numbers of values of these sizes, one behind the other."""
+    return tuple([sum(sizes[:k]) for k in range(len(sizes))])
+
+
+def _shapes(values: Sequence[Operand]) -> tuple[tuple[int, ...], ...]:
+    return tuple([dtype_and_shape(type_of(x))[1] for x in values])
 
 
 def _is_one_of(x: Operand | None, numbers: Collection[int]) -> bool:

@@ -88,6 +88,30 @@ ARRAYS = {
 }
 """Programs on arrays that are too long to be written element by element."""
 
+MATRICES = {
+    "squares": f"input a = 2.0\n{_X}y = x * x * a + x[0]\ny",
+    "matrix": f"{_X}w = x.reshape(4, 3)\nw.T @ w",
+    "loop": f"{_X}y = x\nfor i in range(30):\n    y = sin(y) * x\ny",
+    "until": f"{_X}input a = 1.3\ny = x\nwhile sum(y) < 1000:\n    y = y * a + sin(x)\ny",
+    "residuals": f"{_X}w = x.reshape(4, 3)\nw @ tensor([1.0, 2.0, 3.0]) - 1.0",
+    "few": f"{_X}cat([x[:2] * x[2:4], x[5:6] * x[6]])",
+    "parts": f"{_X}input b: float[2] = [0.5, 1.5]\nouter(x, b) * x[3]",
+    "one": f"{_X}sum(x * x, dim=0, keepdim=True) * x[:1]",
+    "param": "param x: float[12] = [1,2,3,4,5,6,7,8,9,10,11,12]\ny = x * 2\n"
+    "while y.data.norm() < 100:\n    y = y * x[0] * 2\ny",
+}
+"""Programs whose result is an array, differentiated by arrays."""
+
+CURVED = {
+    "powers": f"{_X}input a = 1.3\nsum(x ** 3 * a)",
+    "branch": f"{_X}input a = 1.3\nif sum(x) > 3:\n    y = x * x * a\nelse:\n    y = x\nsum(y * y)",
+    "loop": f"{_X}input a = 0.3\ny = x\nfor i in range(30):\n    y = sin(y) * a + x\nsum(y * y)",
+    "logs": f"{_X}logsumexp(x, 0) + prod(x) * 1e-3 + norm(x) + x.max() * x[0]",
+    "items": f"{_X}s = 0.0\nfor i in range(12):\n    s = s + x[i] * x[11 - i] * i\ns",
+    "linear": f"{_X}sum(x) * 2",
+}
+"""Programs of one number, differentiated twice by arrays."""
+
 SECOND = ("turns", "nested", "breaks", "ops", "choice", "function")
 
 

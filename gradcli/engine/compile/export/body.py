@@ -30,6 +30,7 @@ from gradcli.engine.compile.export.written import (
     Variable,
     When,
     While,
+    applied,
     is_atom,
     size,
 )
@@ -72,9 +73,11 @@ class Body:
         results: the expressions of its results.
         pushes: for each push, how many numbers it keeps and the loops around it.
         room: how many numbers its arrays in the work memory have.
+        matrix: the numbers of its matrix of derivatives, if it has one.
     """
 
     room = 0
+    matrix: tuple[Expression, ...] = ()
 
     def __init__(
         self,
@@ -104,7 +107,7 @@ class Body:
         self.pushes: list[tuple[int, tuple[int | None, ...]]] = []
         self._block(program.block)
         self.results = [y for x in program.block.results for y in self._result(x)]
-        self.statements = trimmed(self._made, self.results)
+        self.statements = trimmed(self._made, (*self.results, *self.matrix))
 
     def _given_before(self, program: Program) -> Sequence[Value]:
         """The values that the program does not define."""
@@ -439,7 +442,7 @@ def _only(i: Instruction, how: loops.Counted) -> bool:
 
 
 def _not(x: Expression) -> Expression:
-    return Apply("bool_not", (x,))
+    return applied("bool_not", (x,))
 
 
 def _with_more(s: Statement, more: Statement) -> Statement:

@@ -10,7 +10,6 @@ from gradcli.engine.compile.passes.simplify import tidy
 from gradcli.engine.compile.typed import (
     Block,
     Do,
-    DoSeveral,
     If,
     Instruction,
     Leave,
@@ -36,13 +35,13 @@ from gradcli.engine.ops.catalog import ops
 def prepared(program: Program, wanted: Sequence[int]) -> Program:
     """The program with some of its results alone, and with each value computed once."""
     results = tuple([program.block.results[k] for k in wanted])
-    body = _unwarned(program.block.body, {x.number for x in results if isinstance(x, Value)})
+    body = unwarned(program.block.body, {x.number for x in results if isinstance(x, Value)})
     found = tidy(Program(program.inputs, Block(body, results), ()), 0)
     block = _Shared().block(found.block, {})
     return tidy(Program(found.inputs, block, ()), 0)
 
 
-def _unwarned(body: Sequence[Instruction], results: set[int]) -> tuple[Instruction, ...]:
+def unwarned(body: Sequence[Instruction], results: set[int]) -> tuple[Instruction, ...]:
     """The outermost instructions without tests whether results are nan, which are tested at last,
     and without loops and branches of which nothing but such a test is left.
     """
@@ -75,7 +74,9 @@ def _is_quiet(i: Instruction) -> bool:
 
 
 class _Shared:
-    """Replaces an op whose value has been computed before, in a block that is still open."""
+    """Replaces an op whose value has been computed before, in a block that is still open, and
+    drops a test that has been made before.
+    """
 
     def __init__(self) -> None:
         self._same: dict[int, Value] = {}
@@ -106,8 +107,10 @@ class _Shared:
                     self._same[made.target.number] = before
                     continue
                 seen[key] = made.target
-            elif isinstance(made, DoSeveral):
-                pass
+            if isinstance(made, Leave) and isinstance(made.when, Value):
+                if made.when.number in seen:
+                    continue
+                seen[made.when.number] = made.when  # a test is made once
             body.append(made)
         results = tuple([self._operand(x) for x in block.results])
         return Block(tuple(body), results)

@@ -12,6 +12,7 @@ from gradcli.engine.compile.export.names import Names, named
 from gradcli.engine.compile.export.operations import Operations
 from gradcli.engine.compile.export.remarks import Remarks
 from gradcli.engine.compile.export.shared import prepared
+from gradcli.engine.compile.export.sweeps import Swept
 from gradcli.engine.compile.export.tape import relieved
 from gradcli.engine.compile.export.trim import called
 from gradcli.engine.compile.export.written import (
@@ -148,8 +149,8 @@ class Given(Record):
 
 
 class Results(Record):
-    """Numbers that are wanted: a name, their places among the results of the typed program, what
-    each of them is, and whether it is a single number by its kind.
+    """Numbers that are wanted: a name, their places among the results of the typed program, none
+    for those of its matrix, what each of them is, and whether it is a single number by its kind.
     """
 
     __slots__ = ("name", "places", "says", "is_number")
@@ -174,11 +175,12 @@ class Question(Record):
         remarks: the program's comments.
         source: the name of the program's file.
         fixed: the inputs that the program has only one value of, with it.
+        swept: the program with its matrix, if it has one.
     """
 
     __slots__ = (
         *("program", "original", "variables", "first", "cotangents", "inputs", "known", "outputs"),
-        *("remarks", "source", "fixed"),
+        *("remarks", "source", "fixed", "swept"),
     )
     program: Program
     original: Program
@@ -191,6 +193,7 @@ class Question(Record):
     remarks: Remarks
     source: str
     fixed: tuple[tuple[str, float | int | bool], ...]
+    swept: Swept | None
 
 
 def unit(question: Question, name: str, reserved: frozenset[str]) -> Unit:
@@ -218,7 +221,12 @@ def unit(question: Question, name: str, reserved: frozenset[str]) -> Unit:
         else:
             known.update({v.number: Variable(made.name, given.type) for v in given.values})
     wishes = named(program, asked.original, asked.variables, asked.first, asked.cotangents)
-    says = [say for output in asked.outputs for say in output.says]
+    if asked.swept is not None:
+        wishes |= asked.swept.names
+        for number, of in asked.swept.copies.items():
+            if of in wishes:
+                wishes.setdefault(number, wishes[of])
+    says = [say for output in asked.outputs if output.places for say in output.says]
     at = 0
     for x in program.block.results:
         if isinstance(x, Value):
@@ -227,14 +235,14 @@ def unit(question: Question, name: str, reserved: frozenset[str]) -> Unit:
         at += prod(dtype_and_shape(type_of(x))[1])
     operations = Operations(names)
     with_arrays = has_arrays(program)
-    kind = ArrayBody if with_arrays else Body
-    body = kind(less, wishes, names, operations, asked.remarks, asked.first, known)
+    given_ = less, wishes, names, operations, asked.remarks, asked.first, known
+    body = ArrayBody(*given_, asked.swept) if with_arrays else Body(*given_)
     found = iter(body.results)
     made_outputs = tuple(
         [
             Output(
                 output.name,
-                tuple([next(found) for _ in output.says]),
+                tuple([next(found) for _ in output.says]) if output.places else body.matrix,
                 tuple(output.says),
                 output.is_number,
             )

@@ -279,6 +279,8 @@ def applied(primitive: str, args: tuple[Expression, ...]) -> Expression:
         if any(y is decides for y in args):
             return decides
         return args[1] if type(x) is bool else x
+    if primitive == "bool_not" and isinstance(x, Apply) and x.primitive == "bool_not":
+        return x.args[0]
     if primitive == "bool_select":
         _, then, orelse = args
         if orelse is False or orelse == x:

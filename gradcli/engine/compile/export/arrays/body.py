@@ -9,15 +9,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from math import prod
 from typing import Any
 
 from gradcli.engine.compile.export.arrays.elements import Numbered
 from gradcli.engine.compile.export.arrays.loops import ArrayLoops, Elementwise
 from gradcli.engine.compile.export.arrays.variables import Fill, WithVariables, is_whole
 from gradcli.engine.compile.export.body import Body
+from gradcli.engine.compile.export.loops import Counted
 from gradcli.engine.compile.export.names import Names
 from gradcli.engine.compile.export.operations import Attempted, Operations
 from gradcli.engine.compile.export.remarks import Remarks
+from gradcli.engine.compile.export.sweeps import Swept
 from gradcli.engine.compile.export.tape import Relieved
 from gradcli.engine.compile.export.trim import trimmed
 from gradcli.engine.compile.export.written import (
@@ -47,12 +50,14 @@ from gradcli.engine.compile.typed import (
     DoSeveral,
     If,
     Instruction,
+    Loop,
     NotCompilable,
     Operand,
     Pop,
     Program,
     Push,
     Ruled,
+    Tell,
     Value,
     dtype_and_shape,
     is_array,
@@ -82,6 +87,7 @@ class ArrayBody(Body):
         remarks: Remarks,
         first: int,
         inputs: Mapping[int, Expression],
+        swept: Swept | None,
     ) -> None:
         made = WithVariables(less.program)
         self._variables = made.variables
@@ -94,6 +100,8 @@ class ArrayBody(Body):
             given, self._element, self._stored, self._wishes, operations.ranges
         )
         self._span = Span(0, 0)
+        self._swept = swept
+        self._matrices: list[Room] = []
         for v in made.program.inputs:
             x = inputs.get(v.number)
             if is_array(v.type) and isinstance(x, Item):
@@ -101,7 +109,8 @@ class ArrayBody(Body):
         super().__init__(
             Relieved(made.program, less.turns), names, given, operations, remarks, first, inputs
         )
-        self.statements = trimmed((*self._loops_of.tables, *self.statements), self.results)
+        before = (*self._loops_of.tables, *self._matrices)
+        self.statements = trimmed((*before, *self.statements), (*self.results, *self.matrix))
 
     # --- what is used where ----------------------------------------------------------------------
 
@@ -201,6 +210,8 @@ class ArrayBody(Body):
                 self._pop(i)
             case Do():
                 super()._instruction(i)
+            case Tell():
+                self._into_matrix(i)
             case _:
                 self._flush()
                 for block in blocks(i) if isinstance(i, If) else ():
@@ -363,6 +374,35 @@ class ArrayBody(Body):
             return [found]
         node = self._in_memory(x)
         return [Item(node.at, k, node.type) for k in range(node.count)]
+
+    # --- the matrix of derivatives --------------------------------------------------------------
+
+    def _into_matrix(self, i: Tell) -> None:
+        """Put the derivatives along a direction into the matrix."""
+        assert self._swept is not None
+        layout = self._swept.layouts[i.text]
+        name = self._matrix_of(self._swept.size)
+        values = [self._argument(x) for x in i.args[1:]]
+        self._flush()
+        at = (self.expression(i.args[0]), layout.per_direction)
+        for start, shape, x in zip(layout.starts, layout.shapes, values, strict=True):
+            strides = [layout.per_number * prod(shape[k + 1 :]) for k in range(len(shape))]
+            self._made += self._loops_of.scattered(
+                x, shape, name, (start, at), strides, self._inner
+            )
+
+    def _bound(self, i: Loop, how: Counted | None) -> int | None:
+        """The tape is empty after each turn of a loop over directions, so one turn counts."""
+        is_over_directions = any(isinstance(j, Tell) for j in i.body.body)
+        return 1 if is_over_directions else super()._bound(i, how)
+
+    def _matrix_of(self, size: int) -> str:
+        """The name of the matrix, which is declared before all else."""
+        if not self._matrices:
+            node = Node("float", (size,))
+            self._matrices.append(self._stored(node, "matrix"))
+            self.matrix = tuple([Item(node.at, k, "float") for k in range(size)])
+        return self._matrices[0].array
 
     # --- steps -----------------------------------------------------------------------------------
 

@@ -71,7 +71,7 @@ def of_elements(function: Any, types: Sequence[str], args: Sequence[Expression])
     if function in (np.maximum, np.minimum):
         return combined(function, kind, *given)
     if function is np.isfinite and kind == "float":
-        return Apply("bool_not", (Apply("float_is_nonfinite", given),))
+        return applied("bool_not", (Apply("float_is_nonfinite", given),))
     if function is np.isinf and kind == "float":
         is_number = Apply("bool_not", (Apply("float_is_nan", given),))
         return Apply("bool_and", (Apply("float_is_nonfinite", given), is_number))

@@ -245,3 +245,35 @@ class ArrayLoops(Sums, Places):
             body.append(Store(step.target.at, spot(to, at, out), x))
 
         made += self.nest(sizes, inner, each)
+
+    def scattered(
+        self,
+        x: Any,
+        shape: Sequence[int],
+        array: str,
+        start: tuple[int, tuple[Expression, int]],
+        strides: Sequence[int],
+        inner: Inner,
+    ) -> list[Statement]:
+        """A value of a shape put into an array, with strides, from a place on: a constant, and a
+        multiple of a number.
+        """
+        source: Part | None = None
+        value: Expression = x
+        if isinstance(x, Symbolic) and isinstance(x.source, Number):
+            value = number(x.source)
+        elif isinstance(x, Symbolic):
+            source = x.part()
+        spread = (0,) * len(shape) if source is None else spread_strides(source, shape)
+        sizes, (out, of) = merged_loops(shape, [[s * _WORD for s in strides], spread])
+        first, moved = start
+
+        def each(body: list[Statement], at: Sequence[Variable]) -> None:
+            terms = [moved, *zip(at, [s // _WORD for s in out], strict=True)]
+            found = value if source is None else self.at(source, at, of)
+            body.append(Store(array, place_of(first, terms), found))
+
+        return self.nest(sizes, inner, each)
+
+
+_WORD = SIZES["float"]

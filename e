@@ -1,1 +1,0 @@
-gradcli: error[unreadable-file]: cannot read `t.ndjson`: no such file or directory

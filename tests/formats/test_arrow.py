@@ -1,5 +1,6 @@
 """Parquet and Arrow files, in and out."""
 
+import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
@@ -192,3 +193,47 @@ def test_memory_does_not_grow_with_a_parquet_file(tmp_path, is_file):
     held = [pyarrow.total_allocated_bytes() - before for _ in batches]
     assert len(held) == 40
     assert max(held) < 8 * group.nbytes
+
+
+_LOADED = """
+import sys
+from gradcli.__main__ import _run
+from gradcli.cpython import leave_out
+leave_out("pandas")  # as `main` does
+status = _run(sys.argv[1:])
+print(status, "pyarrow" in sys.modules, "pyarrow.compute" in sys.modules)
+"""
+
+
+def test_ids_are_written_without_a_dictionary_and_repeated_texts_with_one(cli, tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    count = 20_000  # more rows than those that tell ids
+    columns = {
+        "x": [k / 7 for k in range(count)],
+        "id": [f"r{k}" for k in range(count)],
+        "site": [f"s{k % 9}" for k in range(count)],
+        "late": [f"t{k % 10_000}" for k in range(count)],
+    }
+    source, target = tmp_path / "t.parquet", tmp_path / "o.parquet"
+    parquet.write_table(pyarrow.table(columns), source)
+    line = ["run", "-e", "x", "--rows", str(source), "--keep", "id", "-o", str(target)]
+    found = subprocess.run(
+        [sys.executable, "-c", _LOADED, *line], capture_output=True, text=True, check=True
+    )
+    assert (found.stdout, found.stderr) == ("0 True False\n", "")  # it takes 0.1 s to load
+    assert _dictionaries(target) == set()
+    line[line.index("id")] = "id,site,late"
+    assert cli(*line) == (0, "", "")
+    assert _dictionaries(target) == {"site", "late"}
+    assert parquet.read_table(target).column("site").to_pylist() == columns["site"]
+
+
+def _dictionaries(file):
+    """The columns of a Parquet file that are written with a dictionary."""
+    from pyarrow import parquet
+
+    group = parquet.ParquetFile(file).metadata.row_group(0)
+    columns = [group.column(k) for k in range(group.num_columns)]
+    return {c.path_in_schema for c in columns if c.has_dictionary_page}

@@ -22,6 +22,7 @@ _INT = r"^-?(0|[1-9][0-9]{0,17})$"
 _FLOAT = r"^-?(0|[1-9][0-9]{0,14})(\.[0-9]+)?([eE][+-]?[0-9]{1,2})?$"
 _GROUP = 2**17  # rows that are written together
 _CELLS = 2**12  # rows of single cells that become arrays together
+_SOME = 2**14  # rows that tell whether a column may repeat
 
 
 def table_file(form: str, values: Mapping[str, Value]) -> bytes:
@@ -153,8 +154,13 @@ class _Column:
             self.type = found.type
             return found
         kind = self.type or pyarrow.null()
-        arrays = [_numbers(c[0], kind) if isinstance(c, list) else c.cast(kind) for c in chunks]
+        arrays = [_numbers(c[0], kind) if isinstance(c, list) else _cast(c, kind) for c in chunks]
         return pyarrow.concat_arrays(arrays or [pyarrow.array([], kind)])
+
+
+def _cast(array: Any, kind: Any) -> Any:
+    """An array as one of a type; `cast` would load all of pyarrow's functions, in 0.1 s."""
+    return array if array.type == kind else array.cast(kind)
 
 
 def _texts(cells: Sequence[str]) -> Any:
@@ -321,14 +327,20 @@ def _repeats(column: Any) -> bool:
     """True for texts of which each comes more than once, on average: a dictionary makes the file
     smaller. For other columns it only takes time.
     """
-    from pyarrow import compute, types
+    from pyarrow import types
 
     kind = column.type
     if types.is_dictionary(kind):
         return True
-    is_text = types.is_string(kind) or types.is_large_string(kind)
+    if not (types.is_string(kind) or types.is_large_string(kind)):
+        return False
+    first = column.slice(0, _SOME)
+    if len({*first.to_pylist()}) == len(first):  # ids, most likely: no need to count them all
+        return False
+    from pyarrow import compute
+
     some = column.slice(0, _GROUP)
-    return is_text and bool(2 * compute.count_distinct(some).as_py() <= len(some))
+    return bool(2 * compute.count_distinct(some).as_py() <= len(some))
 
 
 def _no_form(form: str, why: str) -> UsageError:

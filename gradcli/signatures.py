@@ -8,23 +8,26 @@ _LOOKED_AT = 64  # bytes
 
 
 class Signature(Record):
-    """The kind of a file, as messages name it, and a hint how to convert it, if there is one."""
+    """The kind of a file, as messages name it, a hint how to convert it, and the encoding of its
+    text, if there are any.
+    """
 
-    __slots__ = ("kind", "way")
+    __slots__ = ("kind", "way", "encoding")
     kind: str
     way: str | None
+    encoding: str | None
 
 
 def _encoded(name: str) -> Signature:
-    return Signature(name, f"`iconv -f {name} -t UTF-8` converts it")
+    return Signature(name, f"`iconv -f {name} -t UTF-8` converts it", name)
 
 
 def _packed(name: str, command: str) -> Signature:
-    return Signature(f"{name} data", f"unpack it first: `{command}` does")
+    return Signature(f"{name} data", f"unpack it first: `{command}` does", None)
 
 
-_NUMPY = Signature("a NumPy array", "an array is an input: NAME=@FILE takes it")
-_OFFICE = Signature("an Office document", "a spreadsheet program saves its sheets as CSV")
+_NUMPY = Signature("a NumPy array", "an array is an input: NAME=@FILE takes it", None)
+_OFFICE = Signature("an Office document", "a spreadsheet program saves its sheets as CSV", None)
 _FIRST = (  # the longer of two that begin alike comes first
     (b"\xff\xfe\0\0", _encoded("UTF-32")),
     (b"\0\0\xfe\xff", _encoded("UTF-32")),
@@ -36,10 +39,10 @@ _FIRST = (  # the longer of two that begin alike comes first
     (b"\x28\xb5\x2f\xfd", _packed("zstd", "unzstd")),
     (b"PK\x03\x04", _packed("zip", "unzip")),
     (b"\x93NUMPY", _NUMPY),
-    (b"\x89PNG", Signature("a PNG image", None)),
-    (b"\xff\xd8\xff", Signature("a JPEG image", None)),
-    (b"%PDF", Signature("a PDF document", None)),
-    (b"\x7fELF", Signature("an executable", None)),
+    (b"\x89PNG", Signature("a PNG image", None, None)),
+    (b"\xff\xd8\xff", Signature("a JPEG image", None, None)),
+    (b"%PDF", Signature("a PDF document", None, None)),
+    (b"\x7fELF", Signature("an executable", None, None)),
 )
 
 

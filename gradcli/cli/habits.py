@@ -71,6 +71,7 @@ OPTIONS = {
     **dict.fromkeys(("--sandbox", "--untrusted"), "--safe"),
     **dict.fromkeys(("--data", "--records", "--batch", "--lines"), "--rows"),
     **dict.fromkeys(("--delimiter", "--sep", "-d"), "--separator"),
+    **dict.fromkeys(("--charset", "--codepage", "--codec"), "--encoding"),
     **dict.fromkeys(("--expr", "--eval", "-c", "--code", "--command", "--text"), "--expression"),
     **dict.fromkeys(("--values", "--inputs", "--given", "--from-json"), "--input"),
     **dict.fromkeys(("--vector", "--direction", "--along", "--tangents"), "--tangent"),

@@ -258,7 +258,7 @@ def test_columns_are_given_in_the_order_in_which_they_are_wanted(by):
 
 def test_pyarrow_reads_other_ways_of_writing():
     pytest.importorskip("pyarrow")
-    dialect = Dialect(None, {}, frozenset({"NA"}), ";", ",")
+    dialect = Dialect(None, {}, frozenset({"NA"}), ";", ",", None)
     (found,) = floats(b"1,5;a\nNA;b\n", 2, [0], ";", dialect)
     assert str(found.tolist()) == "[1.5, nan]"
 

@@ -26,8 +26,8 @@ def numbers_of(text, name="<stdin>", dialect=USUAL, left=()):
     return [wanted.of(row) for row in read(text, name, dialect)]
 
 
-UNNAMED = Dialect(["a", "b"], {}, frozenset(), None, ".")
-OTHER = Dialect(None, {"x": "a"}, frozenset({"NA", ""}), ";", ",")
+UNNAMED = Dialect(["a", "b"], {}, frozenset(), None, ".", None)
+OTHER = Dialect(None, {"x": "a"}, frozenset({"NA", ""}), ";", ",", None)
 TABLES = [  # the file's name, its text, its dialect, its form, the lines and the values of rows
     ("x.csv", "a,b\n", USUAL, "csv", [], []),
     ("x.csv", "\ufeffa,b\n1,2\n", USUAL, "csv", [2], [{"a": 1, "b": 2}]),
@@ -68,7 +68,7 @@ def test_rows_have_their_form_lines_and_values(name, text, dialect, form, lines,
 
 
 NAMES = [  # a text, its dialect, the names of the inputs, the names in the file
-    ("x,b\n", Dialect(None, {"x": "a"}, frozenset(), None, "."), ("a", "b"), ("x", "b")),
+    ("x,b\n", Dialect(None, {"x": "a"}, frozenset(), None, ".", None), ("a", "b"), ("x", "b")),
     ("w.0,w.1,\n", USUAL, ("w",), ("w.0", "w.1", "")),
     ('{"x": 1, "b": 2}\n', OTHER, ("a", "b"), ("x", "b")),
     ('{"x": 1\n', OTHER, (), ()),

@@ -31,7 +31,10 @@ if TYPE_CHECKING:
 Ask: TypeAlias = Callable[[Any, Any], Any]
 """A question at values of the inputs, with options of the run."""
 
-_DATA = ("rows", "columns", "where", "renamed", "missing", "separator", "decimal", "on_error")
+_DATA = (
+    *("rows", "columns", "where", "renamed", "missing", "separator", "decimal", "encoding"),
+    "on_error",
+)
 _RESULT = ("form", "json", "raw", "output", "precision", "compile", "quiet")
 _OPENING, _CLOSING = "([{", ")]}"
 

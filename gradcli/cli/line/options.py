@@ -170,6 +170,9 @@ class Line:
     decimal: Literal[".", ","] = option(
         default=".", metavar="SIGN", help="The decimal sign in cells (.)."
     )
+    encoding: str | None = option(
+        metavar="NAME", help="The encoding of texts, as latin-1 or UTF-16 (UTF-8)."
+    )
     on_error: Literal["stop", "skip", "record", "ignore"] = option(
         "--on-error",
         default="stop",
@@ -406,7 +409,7 @@ _NOT_ASKED = {name: field.default for name, field in FIELDS.items()}
 PROGRAM = ("arguments", "expression", "values_file", "ignore_extra", "cells", "watch")
 ROWS = (
     *("rows", "columns", "keep", "where", "renamed", "missing", "separator", "decimal"),
-    *("on_error", "jobs", "flat", "cluster", "part_size", "restart", "dry_run"),
+    *("encoding", "on_error", "jobs", "flat", "cluster", "part_size", "restart", "dry_run"),
 )
 RESULT = (*("form", "json", "raw", "output", "precision", "check_nan", "seed", "compile", "quiet"),)
 LIMITS = ("max_steps", "time_limit", "max_memory", "max_depth", "safe")

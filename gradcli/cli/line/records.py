@@ -148,7 +148,22 @@ def dialect_of(line: Line) -> Dialect:
     separator = _SEPARATORS.get(line.separator or "", line.separator)
     if separator is not None and (len(separator) != 1 or separator in '"\r\n'):
         raise usage(f"`{line.separator}` cannot separate cells", "take one sign, or `tab`")
-    return Dialect(names, renamed, missing, separator, line.decimal)
+    return Dialect(names, renamed, missing, separator, line.decimal, _encoding(line.encoding))
+
+
+def _encoding(name: str | None) -> str | None:
+    """The name of an encoding; None for UTF-8.
+
+    Raises:
+        UsageError: If there is no such encoding.
+    """
+    if name is None:
+        return None
+    from gradcli.formats.readers.encoded import is_encoding
+
+    if not is_encoding(name):
+        raise usage(f"`{name}` in --encoding is no encoding", "as in --encoding latin-1 or UTF-16")
+    return None if name.lower().replace("_", "-") in ("utf-8", "utf8") else name
 
 
 _SEPARATORS = {"tab": "\t", "\\t": "\t", "space": " "}

@@ -94,7 +94,8 @@ def _of_file(name: str, dialect: Dialect, most: int | None, *, counted: bool) ->
         raise unreadable(name, error) from None
     if is_arrow(name):
         return _of_groups(whole, most)
-    if most is not None and whole.size > most and os.path.splitext(name)[1].lower() in _LINES:
+    is_cut = dialect.encoding is None and os.path.splitext(name)[1].lower() in _LINES
+    if most is not None and whole.size > most and is_cut:
         found = _of_lines(whole, dialect, most)
         if found:
             return found

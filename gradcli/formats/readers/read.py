@@ -148,7 +148,8 @@ def decoded(name: str, data: bytes) -> Source:
         source = Source(name, data.decode(errors="replace"))
         at = len(data[: error.start].decode())
         text = f"the byte {data[error.start]:#x} is not UTF-8 text"
-        raise refused(text, source, Span(at, at + 1)) from None
+        help = "`iconv -f LATIN1 -t UTF-8` converts a file in Latin-1"
+        raise refused(text, source, Span(at, at + 1), help=help) from None
 
 
 # tables -------------------------------------------------------------------------------------------

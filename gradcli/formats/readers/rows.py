@@ -12,6 +12,7 @@ from gradcli.errors import Diagnostic, InputError
 from gradcli.formats.files.compressed import Opened, open_bytes
 from gradcli.formats.files.places import is_url
 from gradcli.formats.readers.block import Block, LineBlock, Row
+from gradcli.formats.readers.encoded import Encoded
 from gradcli.formats.readers.json_array import ArrayLines
 from gradcli.formats.readers.json_block import JsonBlock
 from gradcli.formats.readers.json_values import json_value, printed_values
@@ -29,8 +30,9 @@ from gradcli.formats.readers.table import (
 from gradcli.formats.texts.delimited import DELIMITERS
 from gradcli.formats.texts.dialect import USUAL, Dialect
 from gradcli.formats.texts.number import WORDS, number
-from gradcli.formats.texts.refusal import check_text, no_input, refused, unreadable
+from gradcli.formats.texts.refusal import no_input, refused, unreadable
 from gradcli.formats.texts.spelling import check_spelling
+from gradcli.signatures import signature
 from gradcli.source import Span
 
 _JSON = (".json", ".ndjson", ".jsonl")
@@ -67,12 +69,15 @@ class Rows:
         self._dialect = dialect
         columns = dialect.columns
         is_table = os.path.splitext(opened.name)[1].lower() in (".csv", ".tsv")
-        self._array = None if is_table else ArrayLines(opened.stream)
-        self._blocks = LineBlocks(self._array or opened.stream, LONGEST)
+        stream: Any = opened.stream
+        if dialect.encoding is not None:
+            stream = Encoded(stream, dialect.encoding)
+        self._array = None if is_table else ArrayLines(stream)
+        self._blocks = LineBlocks(self._array or stream, LONGEST)
         self._lines = Lines(name, self._blocks, opened.failures)
         self.count = 0
         self._first = self._lines.filled()
-        check_text(name, (self._first or "").encode("utf-8", "surrogateescape"))
+        _check_kind(name, (self._first or "").encode("utf-8", "surrogateescape"))
         self._header: Header | None = None
         self.form = self._told(opened.name, columns)
         if self.form == "ndjson":
@@ -120,7 +125,7 @@ class Rows:
     def _keys(self) -> tuple[str, ...]:
         """The keys of the first object; none if it is broken."""
         try:
-            found = {} if self._first is None else _object(self._json(self._first))
+            found = {} if self._first is None else _object(self._json(self._first), self._dialect)
             return tuple(self._dialect.given(found))
         except InputError:
             return ()  # reported like any bad row
@@ -146,7 +151,7 @@ class Rows:
         """The share of the file that has been read; None for streams and compressed files."""
         if not self._size:
             return None
-        return min((self._stream.tell() - self._blocks.waiting) / self._size, 1.0)
+        return min(max(self._stream.tell() - self._blocks.waiting, 0) / self._size, 1.0)
 
     def begin(self, number: int, over: int = 0) -> None:
         """Number the records from here, and their lines as if more were before them."""
@@ -260,8 +265,10 @@ class Wanted:
             raise row.refusal
         record, header = row.record, row.header
         if header is None:
-            return self._of_object(row.dialect.given(_object(record)), record, row.dialect)
-        record.check()
+            return self._of_object(
+                row.dialect.given(_object(record, row.dialect)), record, row.dialect
+            )
+        record.check(row.dialect.encoding)
         header.fits(record)
         if header.is_recorded and record.cells[-1]:
             span = record.span(header.delimiter, len(record.cells) - 1)
@@ -298,7 +305,7 @@ class Wanted:
         if header is None:
             if not _QUOTED.search(record.text):
                 return []
-            found = row.dialect.given(_object(record))
+            found = row.dialect.given(_object(record, row.dialect))
             return [n for n, v in found.items() if n in self.names and _unquoted(v) is not v]
         delimiter = header.delimiter
         return [
@@ -363,9 +370,9 @@ def check_row(row: Row) -> None:
         InputError: If it is broken.
     """
     if row.header is None:
-        _object(row.record)
+        _object(row.record, row.dialect)
         return
-    row.record.check()
+    row.record.check(row.dialect.encoding)
     row.header.fits(row.record)
 
 
@@ -377,15 +384,15 @@ def numbers_of(row: Row, names: Collection[str]) -> dict[str, Any]:
     """
     record, header = row.record, row.header
     if header is None:
-        found = row.dialect.given(_object(record))
+        found = row.dialect.given(_object(record, row.dialect))
         return {n: _of_json(found[n], n, record, row.dialect) for n in names if n in found}
     columns = header.columns
     return {name: header.value(record, name, columns[name]) for name in names if name in columns}
 
 
-def _object(record: Record) -> dict[str, Any]:
+def _object(record: Record, dialect: Dialect) -> dict[str, Any]:
     """The values by name in a row of JSON, or in one of gradcli's own output."""
-    record.check()
+    record.check(dialect.encoding)
     source = record.source
     found = json_value(source)
     if not isinstance(found, dict):
@@ -408,6 +415,17 @@ def written_object(text: str) -> dict[str, Any]:
     except (ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
+
+
+def _check_kind(name: str, data: bytes) -> None:
+    """Refuse what is no text in UTF-8, by its first bytes.
+
+    Raises:
+        InputError: If it is not.
+    """
+    if (found := signature(data)) is not None:
+        way = found.way if found.encoding is None else f"`--encoding {found.encoding}` reads it"
+        raise refused(f"`{name}` is {found.kind}, not UTF-8 text", help=way)
 
 
 def _whole(record: Record) -> Span:

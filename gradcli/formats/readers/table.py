@@ -50,15 +50,21 @@ class Record(NamedTuple):
         """The record as messages show it."""
         return Source(self.name, _BYTES.sub("\ufffd", self.text), self.line)
 
-    def check(self) -> None:
+    def check(self, encoding: str | None = None) -> None:
         """Check that the record is text with closed quotes.
+
+        Args:
+            encoding: The encoding of the file that it comes from; None for UTF-8.
 
         Raises:
             InputError: Where it is not.
         """
         if not self.text.isascii() and (found := _BYTES.search(self.text)):
-            byte = ord(found[0]) - 0xDC00
-            raise refused(f"the byte {byte:#x} is not UTF-8 text", self.source, Span(*found.span()))
+            message, help = f"this is no text in the encoding `{encoding}`", None
+            if encoding is None:
+                message = f"the byte {ord(found[0]) - 0xDC00:#x} is not UTF-8 text"
+                help = "`--encoding latin-1` reads a file in Latin-1; `iconv` converts others"
+            raise refused(message, self.source, Span(*found.span()), help=help)
         if self.unclosed is not None:
             span = Span(self.unclosed, self.unclosed + 1)
             raise refused("a quote is not closed", self.source, span)
@@ -385,7 +391,7 @@ def header_of(record: Record, delimiter: str, dialect: Dialect = USUAL) -> Heade
     Raises:
         InputError: If it has no names, or a name twice.
     """
-    record.check()
+    record.check(dialect.encoding)
     names = [cell.strip() for cell in record.cells]
     if not any(names):
         raise refused(f"`{record.name}` has no header")

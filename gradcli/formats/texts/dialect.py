@@ -34,14 +34,16 @@ class Dialect(Record):
         missing: Texts of cells, without blanks around them, that stand for nan.
         separator: The text between cells; None if the suffix or the header decides.
         decimal: The decimal sign.
+        encoding: The encoding of its text; None for UTF-8.
     """
 
-    __slots__ = ("columns", "renamed", "missing", "separator", "decimal")
+    __slots__ = ("columns", "renamed", "missing", "separator", "decimal", "encoding")
     columns: Sequence[str] | None
     renamed: Mapping[str, str]
     missing: frozenset[str]
     separator: str | None
     decimal: str
+    encoding: str | None
 
     @property
     def has_plain_numbers(self) -> bool:
@@ -69,5 +71,5 @@ class Dialect(Record):
         return given
 
 
-USUAL = Dialect(None, {}, frozenset(), None, ".")
+USUAL = Dialect(None, {}, frozenset(), None, ".", None)
 """The dialect of a table without options."""

@@ -124,7 +124,7 @@ def test_compressed_files(cli, tmp_path, suffix, packed):
     assert (status, f"cannot read `{other}`" in err) == (4, True), err
 
 
-@pytest.mark.parametrize("option", [["--keep", "x"], ["--map", "x=T"], ["--na", "NA"], ["--separator", ";"], ["--decimal", ","]])  # fmt: skip
+@pytest.mark.parametrize("option", [["--keep", "x"], ["--map", "x=T"], ["--na", "NA"], ["--separator", ";"], ["--decimal", ","], ["--encoding", "latin-1"]])  # fmt: skip
 def test_they_go_with_rows(cli, option):
     status, _, err = cli("run", "2 * 3", *option)
     assert (status, "needs `--rows`" in err) == (2, True)

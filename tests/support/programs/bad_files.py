@@ -191,7 +191,7 @@ BAD_FILES = [
     rows("compressed: gzip on standard input", gzip.compress(b"x\n1\n"), "`<stdin>` is gzip data, not UTF-8 text", "help: unpack it first: `gunzip` does"),
     line("compressed: zip for rows", ['run', '-e', 'x', '--rows', 'x.csv'], 4, "`x.csv` is zip data, not UTF-8 text", "help: unpack it first: `unzip` does", files={"x.csv": zipped({"a.csv": b"x"})}),
     value("encoding: UTF-16 for a column", "x.csv", "x\n1\n".encode("utf-16"), "`x.csv` is UTF-16, not UTF-8 text", "help: `iconv -f UTF-16 -t UTF-8` converts it"),
-    rows("encoding: UTF-16 for rows", "x\n1\n".encode("utf-16"), "`<stdin>` is UTF-16, not UTF-8 text", "help: `iconv -f UTF-16 -t UTF-8` converts it"),
+    rows("encoding: UTF-16 for rows", "x\n1\n".encode("utf-16"), "`<stdin>` is UTF-16, not UTF-8 text", "help: `--encoding UTF-16` reads it"),
     value("encoding: Latin-1 in a column", "x.csv", b"x\n\xe9\n", "x.csv:2:1: error[bad-input]: the byte 0xe9 is not UTF-8 text"),
     rows("encoding: Latin-1 in a row", b"x\n1\n\xe9\n", "<stdin>:3:1: error[bad-input]: the byte 0xe9 is not UTF-8 text"),
     value("encoding: Latin-1 in JSON", "x.json", b"[\"\xe9\"]", "x.json:1:3: error[bad-input]: the byte 0xe9 is not UTF-8 text"),

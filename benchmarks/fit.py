@@ -1,5 +1,5 @@
-"""Fits: a short one as a whole process, a million records, and NIST's problems, beside SciPy's
-`curve_fit` and lmfit.
+"""Fits: a short one and a hundred groups as whole processes, a million records, and NIST's
+problems, beside SciPy's `curve_fit` and lmfit.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from gradcli.program import Options, fit, load_source
 from gradcli.source import Source
 
 RECORDS = 1_000_000
+GROUPS = 100
+GROUPED = "a * exp(-k * t)"
 FORMULA = "a * exp(-k * t) + c + d * t"
 STARTS = {"a": 1.0, "k": 1.0, "c": 0.0, "d": 0.0}
 MISRA = """10.07 77.6
@@ -50,12 +52,29 @@ y, x = np.loadtxt("misra.txt").T
 model = lmfit.Model(lambda x, a, b: a * (1 - np.exp(-b * x)))
 print(model.fit(y, x=x, a=500, b=1e-4).fit_report())
 """
+BY_PANDAS = """
+import numpy as np, pandas as pd
+from scipy.optimize import curve_fit
+
+def model(t, a, k):
+    return a * np.exp(-k * t)
+
+def slopes(t, a, k):
+    e = np.exp(-k * t)
+    return np.stack([e, -a * t * e], 1)
+
+for site, rows in pd.read_csv("groups.csv").groupby("site"):
+    t, y = rows["t"].to_numpy(), rows["y"].to_numpy()
+    found, covariance = curve_fit(model, t, y, (2.0, 0.1), jac=slopes)
+    print(site, *found, *np.sqrt(np.diag(covariance)))
+"""
 
 
 def main() -> None:
     """Print all comparisons."""
     with tempfile.TemporaryDirectory() as folder:
         print(short(Path(folder)))
+        print(groups(Path(folder)))
         print(many(Path(folder)))
     print(nist())
 
@@ -91,6 +110,34 @@ def _process(command: list[str], folder: Path) -> Callable[[], object]:
     return lambda: subprocess.run(
         command, check=True, capture_output=True, cwd=folder, env=environment
     )
+
+
+def groups(folder: Path) -> str:
+    """A fit to each of a hundred groups of 20 to 50 records, by new processes. The peer is a loop
+    over pandas' groups that calls SciPy with exact slopes, written by hand.
+    """
+    rng = np.random.default_rng(1)
+    lines = ["site,t,y"]
+    for site in range(GROUPS):
+        a, k = 2.0 + rng.random(), 0.1 + 0.2 * rng.random()
+        for t in np.sort(10.0 * rng.random(rng.integers(20, 51))):
+            y = a * np.exp(-k * t) + 0.05 * rng.standard_normal()
+            lines.append(f"s{site:03d},{t:.6g},{y:.6g}")
+    (folder / "groups.csv").write_text("\n".join([*lines, ""]), "utf-8")
+    data = ["--rows", "groups.csv", "--observed", "y", "a=2", "k=0.1"]
+    command = [sys.executable, "-m", "gradcli", "fit", GROUPED, *data]
+    commands = {
+        "import scipy.optimize": [sys.executable, "-c", "import scipy.optimize"],
+        "all records, one fit": command,
+        "gradcli fit --by": [*command, "--by", "site"],
+    }
+    has_pandas = importlib.util.find_spec("pandas") is not None
+    if has_pandas:
+        commands["pandas, curve_fit, slopes"] = [sys.executable, "-c", BY_PANDAS]
+    timings = race({n: _process(c, folder) for n, c in commands.items()}, 3, of_children)
+    title = f"{GROUPS} groups of 20 to 50 records, two parameters, whole processes, processor time"
+    note = "" if has_pandas else "  pandas is not installed, and left out\n"
+    return table(title, timings, "milliseconds", 1e3, "import scipy.optimize") + note
 
 
 def many(folder: Path) -> str:

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cached_property
-from math import hypot
+from math import hypot, sqrt
+from sys import float_info
 from typing import TypeAlias
 
 import numpy as np
@@ -90,7 +91,8 @@ class Triangle:
     def tangential(self) -> float:
         """The length of the residuals along the directions that the data tell, |Q'r|."""
         known = self.directions
-        return float(np.linalg.norm((known.left.T @ self.z)[known.is_told]))
+        along = (known.left.T @ self.z)[known.is_told]
+        return sqrt(float(along @ along))
 
 
 class Directions:
@@ -106,12 +108,12 @@ class Directions:
     """
 
     def __init__(self, r: Array, count: int) -> None:
-        found = np.linalg.norm(r, axis=0)
+        found = np.sqrt((r * r).sum(axis=0))
         self.is_zero: Mask = ~(found > 0.0)
         self.scales: Array = np.where(self.is_zero, 1.0, found)
         self.left, lengths, self.right = np.linalg.svd(r / self.scales)
         most = float(lengths[0]) if len(lengths) else 1.0
-        limit = min(1.0 / (max(count, len(r)) * np.finfo(np.float64).eps), _MOST)
+        limit = min(1.0 / (max(count, len(r)) * float_info.epsilon), _MOST)
         self.is_told: Mask = lengths * limit > most
         self.lengths: Array = np.where(self.is_told, lengths, 1.0)
         least = float(lengths[-1]) if len(lengths) else 1.0

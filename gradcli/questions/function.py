@@ -17,6 +17,7 @@ from gradcli.questions.asked.sizes import Declared, Shape, Shapes, of_point, spl
 from gradcli.questions.coded.compiled import compile_question
 from gradcli.questions.coded.pointwise import Pointwise, flat
 from gradcli.questions.jit import Recent
+from gradcli.questions.over import Over, broadcast
 
 if TYPE_CHECKING:
     from gradcli.questions.asked.loaded import Loaded
@@ -126,6 +127,19 @@ class Function:
         """
         return Bound(self, {name: data_of(name, value).copy("C") for name, value in data.items()})
 
+    def over(self, width: int, **data: Any) -> Over:
+        """The function of the point alone for many records, whose columns are prepared once.
+
+        Args:
+            width: How many numbers a point has.
+            **data: Values of the other inputs, or arrays with one for each record.
+
+        Raises:
+            InputError: If the data do not fit.
+            ProgramError: If there can be no code for such data.
+        """
+        return Over(self, width, {name: data_of(name, value) for name, value in data.items()})
+
     def value(self, x: Any, /, **inputs: Any) -> Any:
         """The value alone; no derivative is computed. Arguments as of a call."""
         return self.values(x, **inputs)
@@ -169,6 +183,10 @@ class Function:
         """What is said of a point of another shape, with data of these shapes."""
         known = self._shapes.with_data(data)
         return wanted({name: known[name] for name in self.names}, got)
+
+    def sizes(self, data: Mapping[str, Data]) -> dict[str, Shape]:
+        """The shapes of single values of inputs that may have an axis of points in front."""
+        return {n: v.shape[v.ndim - self._shapes.ndim(n) :] for n, v in data.items()}
 
     def shapes(self, data: Mapping[str, Shape], point: Shape) -> dict[str, Shape]:
         """The shapes of all inputs that are given, for data and a point, or several, of these
@@ -223,18 +241,9 @@ class Function:
 
     def _many(self, points: Data, data: dict[str, Any]) -> Any:
         """The answers for many points; one argument at least has an axis of them."""
-        known = {n: v.shape[v.ndim - self._shapes.ndim(n) :] for n, v in data.items()}
-        shapes = self.shapes(known, points.shape)
-        columns = {**split(points, self.names, shapes), **data}
-        heads = [c.shape[: c.ndim - len(shapes[n])] for n, c in columns.items()]
-        try:
-            (count,) = np.broadcast_shapes(*heads)
-        except ValueError:
-            listed = ", ".join(f"{n} {[*column.shape]}" for n, column in columns.items())
-            message = f"the arguments are of no one number of points: {listed}"
-            raise InputError(Diagnostic("shape-mismatch", message)) from None
+        shapes = self.shapes(self.sizes(data), points.shape)
+        every = broadcast({**split(points, self.names, shapes), **data}, shapes)
         code = self.code(shapes, {n: x for n, x in data.items() if x.ndim == len(shapes[n])})
-        every = {n: np.broadcast_to(c, (count, *shapes[n])) for n, c in columns.items()}
         found, left = code.many(every)
         for i in np.flatnonzero(left).tolist():
             found[i] = self.interpreted({name: column[i] for name, column in every.items()}, code)

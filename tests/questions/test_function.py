@@ -119,3 +119,38 @@ UNFIT = [  # names, points, other inputs, what is said
 def test_arguments_of_other_shapes_are_refused(names, at, inputs, says):
     with pytest.raises(InputError, match=says):
         load(TWO).compile(names)(at, **inputs)
+
+
+OVER = {  # the program, the names, the point, its data for five records
+    "numbers": ("input t\nparam a\nparam k\na * exp(-k * t)", [2.0, 0.3], {"t": 5}),
+    "a tensor": (TWO.replace("input s", "input s: float"), [1.0, 3.0, 0.5], {"k": 5}),
+    "one value for all": (
+        "input t\ninput u\nparam a\nparam k\na * u * k ** t",
+        [2.0, 0.3],
+        {"t": 5, "u": 0},
+    ),
+    "vectors": ("input t: float[3]\nparam w: float[3]\n(w * t).sum() ** 2", [1, 2, 3], {"t": (5, 3)}),
+    "rows by the interpreter": (
+        "input t\nparam a\nparam k\na * log(t) if t > 0.4 else a / k ** 400", [2.0, 0.1], {"t": 5}
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "point", "sizes"), OVER.values(), ids=OVER)
+def test_bound_records_have_the_bits_of_a_call(text, point, sizes):
+    """Columns that are prepared once give what they give when they are given at each call."""
+    names = ["v", "s"] if "v:" in text else [n for n in ("a", "k", "w") if f"param {n}" in text]
+    function = load(text).compile(names)
+    random = np.random.default_rng(5)
+    data = {n: random.random(size or ()) for n, size in sizes.items()}
+    at = function.over(len(point), **data)
+    for moved in (0.0, 0.25):
+        there = np.array(point) + moved
+        for one, other in zip(at(there), function(there, **data), strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
+def test_bound_records_of_several_lengths_are_refused():
+    function = load("input t\ninput u\nparam a\na * t * u").compile("a")
+    with pytest.raises(InputError, match="of no one number of points"):
+        function.over(1, t=np.ones(3), u=np.ones(2))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from math import prod
 from typing import Any
 
@@ -86,10 +86,38 @@ class Pointwise:
         answer. Columns have the points first.
         """
         given, fit = self._code.columns(columns)
-        numbers, left = self._code.arrays(self._asked, given, len(fit))
-        whole = [x.reshape(len(fit), -1) for x in numbers]
+        found, left = self._together(given, len(fit))
+        return found, left | ~fit
+
+    def over(self, columns: Mapping[str, Any]) -> Callable[[Data], tuple[Data, Data]]:
+        """The same for many records as a function of one point for all of them. Columns of the
+        records are prepared here, once.
+        """
+        count = len(next(iter(columns.values())))
+        shapes = {name: shape for name, _, shape in self._code.lowered.inputs}
+        free = {n: np.broadcast_to(0.0, (count, *shapes[n])) for n in self._names}
+        given, fit = self._code.columns({**columns, **free})
+        moved = sorted({k for k, _ in self._point})
+
+        def at(point: Data) -> tuple[Data, Data]:
+            inputs = [*given]  # several threads may ask at once
+            for k in moved:
+                inputs[k] = np.empty_like(given[k])
+            for (k, element), x in zip(self._point, point.tolist(), strict=True):
+                inputs[k].reshape(count, -1)[:, element] = x
+            found, left = self._together(inputs, count)
+            return found, left | ~fit
+
+        return at
+
+    def _together(self, given: Sequence[Any], count: int) -> tuple[Data, Data]:
+        """Value and derivatives for columns of all inputs, each in a row, and where the interpreter
+        has the answer.
+        """
+        numbers, left = self._code.arrays(self._asked, given, count)
+        whole = [x.reshape(count, -1) for x in numbers]
         of = [self._results[k] for k in self._chosen]
-        return np.stack([whole[k][:, element] for k, element in of], 1), left | ~fit
+        return np.stack([whole[k][:, element] for k, element in of], 1), left
 
     def answer(self, found: Data) -> Any:
         """Value and derivatives of one point, or of many with these in front, from their numbers,
@@ -100,7 +128,7 @@ class Pointwise:
                 return found.item(0), found[1:]
             if self._shapes == [()]:
                 return found.item()
-        split = np.split(found, self._ends[:-1], -1)
+        split = [found[..., start:end] for start, end in pairwise([0, *self._ends])]
         pairs = zip(split, self._shapes, strict=True)
         several = [part.reshape((*found.shape[:-1], *shape)) for part, shape in pairs]
         value, *derivatives = [part if part.ndim else part.item() for part in several]

@@ -137,6 +137,11 @@ class Observed(Record):
     sigma: Any
     weights: Any
 
+    @property
+    def is_plain(self) -> bool:
+        """True if all records count alike."""
+        return self.sigma is None and self.weights is None
+
     def part(self, number: int) -> slice:
         """The records of a part."""
         ends = [0, *(end for _, end in self.data.parts)]

@@ -79,6 +79,10 @@ class Fit:
         check_names({n: value for n, value in given.items() if n not in used}, ops)
         self._setup = Setup(program, ops, self.roles, values, asked, expressions, options)
 
+    def expect(self, fits: int) -> None:
+        """Prepare for so many fits."""
+        self._setup.expect(fits)
+
     def of(self, shares: Shares) -> FitResult:
         """The fit to some records.
 
@@ -257,6 +261,7 @@ def groups(made: Fit, data: Whole, asked: Asked) -> FitGroups:
     places: dict[str, list[int]] = {}
     for place, key in enumerate(data.texts[asked.by]):
         places.setdefault(key, []).append(place)
+    made.expect(len(places))
     found: list[FitGroup] = []
     for key, group in places.items():
         try:

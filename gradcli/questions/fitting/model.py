@@ -95,6 +95,7 @@ class Asker:
         program, of, order, options: As given.
         spent: The seconds that the interpreter has taken.
         refused: True if there is no code.
+        fits: How many fits are asked for, of which the interpreter may make a few.
     """
 
     def __init__(
@@ -102,6 +103,7 @@ class Asker:
     ) -> None:
         self.program, self.of, self.order, self.options = program, of, order, options
         self.spent = 0.0
+        self.fits = 1
         self.refused = options.compile == "never"
         self._names = names
         self._function: Any = None
@@ -110,7 +112,8 @@ class Asker:
     @property
     def wants_code(self) -> bool:
         """True if code pays."""
-        return not self.refused and (self.options.compile == "always" or self.spent > _WORTH)
+        is_worth = self.options.compile == "always" or self.spent * self.fits > _WORTH
+        return not self.refused and is_worth
 
     def function(self) -> Any:
         """The program as a function, by code.
@@ -258,18 +261,27 @@ class Model:
         """The code, as a function of a point and the first and last record; making it may fail at
         its first call.
         """
-        bound: list[Any] = []
+        bound: dict[tuple[int, int], Callable[[Data], Any]] = {}  # the last records
         plain = {name: np.asarray(value) for name, value in self._constants.items()}
+        is_one = self._whole or not self._columns
+
+        def prepared(start: int, stop: int) -> Callable[[Data], Any]:
+            function = self._asker.function()
+            made: Callable[[Data], Any]
+            if is_one:
+                made = function.bind(**plain, **self._columns)
+            else:
+                columns = self._cut(slice(start, stop))
+                made = function.over(self._layout.width, **plain, **columns)
+            return made
 
         def answered(point: Data, start: int, stop: int) -> tuple[Data, ...]:
-            function = self._asker.function()
-            if self._whole or not self._columns:
-                if not bound:
-                    bound.append(function.bind(**plain, **self._columns))
-                return self._many(bound[0](point))
-            columns = self._cut(slice(start, stop))
+            key = start, stop
+            if key not in bound:
+                bound.clear()
+                bound[key] = prepared(start, stop)
             with np.errstate(all="ignore"):
-                return self._many(function(point, **plain, **columns))
+                return self._many(bound[key](point))
 
         return answered
 

@@ -41,6 +41,9 @@ class Series(Record):
             wanted = self.observed.values[part]
             if len(values) != len(wanted):
                 raise self._other_count(count)
+            if self.observed.is_plain:
+                yield values - wanted, slopes
+                continue
             scales = self.observed.scales(part)
             both = (values - wanted) * scales, slopes * scales[:, None]
             used = scales > 0.0

@@ -76,6 +76,11 @@ class Setup:
         parts = self.program, self.ops, self.roles, self.given, self.asked, self.expressions, quiet
         return _rebuilt, (self.name, *parts)
 
+    def expect(self, fits: int) -> None:
+        """Have code made as early as pays for so many fits."""
+        for asker in self._askers:
+            asker.fits = fits
+
     def share(self, data: Whole) -> Share:
         """Some records, ready to be compared. Errors as of `Share`."""
         return Share(self, data)

@@ -105,6 +105,8 @@ def several(problem: Problem, asked: Asked, start: Data) -> Best:
 
 def _random(problem: Problem, asked: Asked, start: Data) -> list[Data]:
     """Further starts: uniform between bounds, else log-uniform around the first."""
+    if asked.starts == 1:
+        return []  # a generator takes as long as an evaluation
     random = np.random.Generator(np.random.Philox(asked.seed))
     found = []
     lower, upper = problem.lower, problem.upper

@@ -29,7 +29,6 @@ _SQUARE = 1e4  # times the rounding: the end with as many parameters as residual
 _HALVINGS = 40  # of a step of Gauss and Newton
 _NOISE = 1e-11  # of a sum of squares: by how much it may rise by rounding
 _POLISHED = 5  # steps of Gauss and Newton behind the end
-_STILL = 1e-13  # the offset at which a step is lost in the rounding of the parameters
 _NEAR = 1e-3  # of its standard error: how near to a bound a parameter counts as at it
 _RELEASES = 5  # how often parameters at bounds are taken up or let go
 
@@ -270,8 +269,6 @@ class _Solver:
         for _ in range(_POLISHED):
             found = self._triangle(point)
             assert found is not None, "a point that was accepted"
-            if offset(found) < _STILL:
-                break
             moved = self._moved & ~self._pressed(point, found)
             step = np.zeros(len(point))
             step[moved] = found.of(moved).step()

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gradcli.engine.values.data import Data, np
 from gradcli.errors import Diagnostic, InputError
 from gradcli.questions.asked.sizes import Shape, split
-
-if TYPE_CHECKING:
-    from gradcli.questions.function import Function
 
 
 class Over:
@@ -26,7 +23,7 @@ class Over:
         ProgramError: If there can be no code for them.
     """
 
-    def __init__(self, function: Function, width: int, data: Mapping[str, Data]) -> None:
+    def __init__(self, function: Any, width: int, data: Mapping[str, Data]) -> None:
         self._function = function
         self._shapes = function.shapes(function.sizes(data), (width,))
         self._columns = broadcast(data, self._shapes)

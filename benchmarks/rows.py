@@ -1,6 +1,7 @@
 """A program of five operations on every row of a CSV, beside awk, Miller, jq, DuckDB and PyTorch,
 with and without a kept column, from Parquet to Parquet beside DuckDB, by two jobs, and one of
-vectors beside a batch of PyTorch's: processor time of whole processes, wall time for jobs.
+vectors beside a batch of PyTorch's: processor time of whole processes, wall time for jobs. The most
+memory that a process takes for few and for many rows.
 """
 
 from __future__ import annotations
@@ -82,6 +83,13 @@ main()
 """
 
 
+LAUNCHER = """
+import resource, subprocess, sys
+subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, check=True)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+"""
+
+
 def main(repeats: int = 3) -> None:
     """Print the tables: whole processes, the gradient where a peer has one."""
     with tempfile.TemporaryDirectory() as folder:
@@ -100,6 +108,7 @@ def main(repeats: int = 3) -> None:
         shared = race(_shared(_written(Path(folder), MANY)), 1)
         title = "rows of a CSV with a kept column, seconds of wall time"
         print(table(f"{MANY:,} {title}", shared, "seconds", 1.0, "--jobs 1"))
+        _print_memory(Path(folder))
         slow = race(_slow(few, Path(folder)), repeats, of_children)
         print(table(f"{FEW:,} {title}", slow, "seconds", 1.0, base))
         vectors = race(_vectors(Path(folder)), repeats, of_children)
@@ -173,6 +182,43 @@ def _shared(data: str) -> dict[str, Callable[[], object]]:
     """By one job and by two."""
     grad = [sys.executable, "-m", "gradcli", "grad", "-e", TEXT, "--rows", data, "--keep", "id"]
     return {f"--jobs {n}": partial(done, [*grad, "--jobs", str(n)]) for n in (1, 2)}
+
+
+def _print_memory(folder: Path) -> None:
+    """The most memory for a million rows and for ten."""
+    asked = [sys.executable, "-m", "gradcli", "grad", "-e", TEXT, "--keep", "id", "--rows"]
+    print("value and two derivatives with a kept column, the most memory of the process in MB")
+    print(f"  {'':34}" + "".join(f"{f'{count:,} rows':>18}" for count in (COUNT, MANY)))
+    found = [_peak([*asked, _written(folder, count)]) for count in (COUNT, MANY)]
+    print(f"  {'from CSV to CSV':34}" + "".join(f"{x:18.0f}" for x in found))
+    if find_spec("pyarrow") is not None:
+        target = str(folder / "results.parquet")
+        found = [
+            _peak([*asked, _in_groups(_written(folder, count)), "-o", target])
+            for count in (COUNT, MANY)
+        ]
+        print(f"  {'from Parquet to Parquet':34}" + "".join(f"{x:18.0f}" for x in found))
+    print()
+
+
+def _in_groups(data: str) -> str:
+    """A CSV as a Parquet file, which is written batch by batch."""
+    from pyarrow import csv, parquet
+
+    target = data.replace(".csv", ".parquet")
+    with csv.open_csv(data) as rows, parquet.ParquetWriter(target, rows.schema) as writer:
+        for batch in rows:
+            writer.write_batch(batch, 2**20)
+    return target
+
+
+def _peak(command: list[str]) -> float:
+    """The most memory of a command in MB. A process in between starts it, since it would begin with
+    the memory of this one.
+    """
+    line = [sys.executable, "-c", LAUNCHER, *command]
+    found = subprocess.run(line, capture_output=True, text=True, check=True)
+    return int(found.stdout) / 1000
 
 
 def _slow(data: str, folder: Path) -> dict[str, Callable[[], object]]:

@@ -1,7 +1,7 @@
 """Parquet rows in parts, value and two derivatives with a column of ids, from folder to folder: by
 one process, by two workers of Dask, by Dask with the derivatives written by hand, and by DuckDB.
 Processor time of whole processes; what a cluster takes to start and stop is told apart: it is the
-time for a few rows, of which each worker has a part.
+time for a few rows, of which each worker has a part. Then a fit to the same rows.
 
 `GRADCLI_BENCH_ROWS=100000000 python -m benchmarks scale` sets the number of rows.
 """
@@ -49,6 +49,36 @@ if __name__ == "__main__":
 """
 
 
+MODEL = ("c * b / (d + b)", "c=1", "d=1", "--observed", "b / (2 + b) + sin(a) / 50")
+FIT_BY_HAND = """
+import glob, sys
+import numpy as np
+from pyarrow import parquet
+
+def read(name):
+    rows = parquet.read_table(name, columns=["a", "b"], use_threads=False)
+    a, b = (rows[name].to_numpy() for name in "ab")
+    return b, b / (2 + b) + np.sin(a) / 50
+
+def sums(data, c, d):
+    b, y = data
+    slopes = np.stack([b / (d + b), -c * b / (d + b) ** 2])
+    return slopes @ slopes.T, slopes @ (c * slopes[0] - y)
+
+if __name__ == "__main__":
+    import distributed
+    with distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=None) as cluster:
+        with distributed.Client(cluster) as client:
+            parts = [client.submit(read, name) for name in sorted(glob.glob(f"{sys.argv[1]}/*"))]
+            found = np.array([1.0, 1.0])
+            for _ in range(6):
+                tasks = [client.submit(sums, part, *found, pure=False) for part in parts]
+                squares, slopes = map(sum, zip(*client.gather(tasks)))
+                found -= np.linalg.solve(squares, slopes)
+            print(*found)
+"""
+
+
 class Taken(NamedTuple):
     """Seconds of processor and of wall time."""
 
@@ -75,6 +105,13 @@ def main(repeats: int = 1) -> None:
         }
         many = {n: _taken(c, results, repeats) for n, c in _commands(lake, results, script).items()}
         _print(count, few, many)
+        fits = folder / "fit_by_hand.py"
+        fits.write_text(FIT_BY_HAND, "utf-8")
+        few, many = (
+            {n: _taken(c, results, repeats) for n, c in _fits(rows, fits).items()}
+            for rows in (little, lake)
+        )
+        _print(count, few, many, "a fit of two parameters")
 
 
 def _write(lake: Path, count: int, size: int) -> None:
@@ -104,6 +141,15 @@ def _commands(lake: Path, results: Path, script: Path) -> dict[str, list[str]]:
     return found
 
 
+def _fits(lake: Path, script: Path) -> dict[str, list[str]]:
+    fit = [sys.executable, "-m", "gradcli", "fit", *MODEL, "--rows", f"{lake}/", "-q", "--json"]
+    return {
+        "gradcli, one process": fit,
+        f"gradcli --cluster local:{WORKERS}": [*fit, "--cluster", f"local:{WORKERS}"],
+        f"Dask by hand, {WORKERS} workers": [sys.executable, str(script), str(lake)],
+    }
+
+
 def _taken(command: list[str], results: Path, repeats: int) -> Taken:
     """What a command takes at least, each time into a new folder."""
     found = []
@@ -116,9 +162,14 @@ def _taken(command: list[str], results: Path, repeats: int) -> Taken:
     return min(found)
 
 
-def _print(count: int, few: Mapping[str, Taken], many: Mapping[str, Taken]) -> None:
+def _print(
+    count: int,
+    few: Mapping[str, Taken],
+    many: Mapping[str, Taken],
+    asked: str = "value and two derivatives, with ids",
+) -> None:
     base = "gradcli, one process"
-    print(f"{count:,} rows in Parquet files of {PART:,}, value and two derivatives, with ids")
+    print(f"{count:,} rows in Parquet files of {PART:,}, {asked}")
     heads = ("processor", "of it start, stop", "the rows", "wall")
     print(f"  {'':30}" + "".join(f"{head:>18}" for head in heads) + f"   ratio to {base}")
     for name, (cpu, wall) in many.items():

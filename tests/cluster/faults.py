@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 
 from .processes import FULL_DISK, OTHER_VERSION, WITHOUT_GRADCLI
-from .room import BAD, PARTS, ROWS, Ended, Room
+from .room import BAD, FITS, PARTS, ROWS, Ended, Room
 
 
 def nothing(room: Room) -> None:
@@ -154,6 +154,27 @@ def later_version(room: Room) -> None:
     room.check("out")
 
 
+def fits(room: Room) -> None:
+    """No fault: fits have the digits of one process."""
+    for asked in FITS:
+        one = Ended(room.begin_fit(*asked))
+        assert (one.status, one.err) == (0, ""), one.err
+        found = Ended(room.begin_fit(*asked, "--cluster", room.cluster.address))
+        assert (found.status, found.out) == (0, one.out), found.err
+
+
+def worker_of_a_fit_killed(room: Room) -> None:
+    """A worker is killed while a fit is under way: another one reads its parts."""
+    asked = FITS[1]
+    one = Ended(room.begin_fit(*asked))
+    client = room.begin_fit(*asked, "--cluster", room.cluster.address)
+    assert client.stderr is not None
+    assert "note[cluster-joined]: 2 workers" in client.stderr.readline()
+    room.cluster.kill_worker()
+    found = Ended(client)
+    assert (found.status, found.out) == (0, one.out), found.err
+
+
 def late_row(on_error: str, room: Room) -> None:
     """A late row is bad: a folder and a stream have what one process writes."""
     room.lake("late", bad=BAD)
@@ -185,6 +206,8 @@ FAULTS: dict[str, Callable[[Room], None]] = {
     "two clients": two_clients,
     "a worker with another version": other_version,
     "a worker with another version that joins later": later_version,
+    "fits": fits,
+    "a worker of a fit killed": worker_of_a_fit_killed,
     **{
         f"a bad late row, --on-error {choice}": partial(late_row, choice)
         for choice in ("stop", "skip", "record", "ignore")

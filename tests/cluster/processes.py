@@ -116,6 +116,11 @@ class Cluster:
         self._scheduler.kill()
         self._scheduler.wait()
 
+    def kill_worker(self) -> None:
+        """Kill a worker, whatever it does."""
+        self._workers[0].kill()
+        self._workers[0].wait()
+
     @contextmanager
     def held(self, results: Path) -> Iterator[None]:
         """A block during which a worker stands still in the middle of a part."""

@@ -13,6 +13,10 @@ from .processes import Cluster, environment, until
 
 PARTS, ROWS = 6, 700
 PROGRAM = "input x\nx ** 2 + sin(x)"
+FITS = (
+    ("a * x / (b + x)", "a=1", "b=10", "--observed", "x / (20 + x) + sin(x) / 50"),
+    ("--nll", "log(b) + (x - a) ** 2 / b ** 2 / 2", "a=100", "b=100"),
+)
 BAD = 5 * ROWS - 10  # a late row, in the last part but one
 _SECONDS = 300
 
@@ -54,6 +58,11 @@ class Room:
     def ask(self, *more: str, lake: str = "lake") -> Ended:
         """Ask the cluster, and wait."""
         return Ended(self.begin(*more, lake=lake))
+
+    def begin_fit(self, *asked: str) -> subprocess.Popen[str]:
+        """Ask for a fit to all rows."""
+        line = [sys.executable, "-m", "gradcli", "fit", *asked, "--rows", "lake", "--json"]
+        return self._begin(line)
 
     def alone(self, *more: str, lake: str = "lake") -> Ended:
         """Ask one process."""

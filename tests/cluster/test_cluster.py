@@ -30,6 +30,10 @@ def test_a_cluster_gives_the_bytes_of_one_process(room):
     faults.nothing(room)
 
 
+def test_fits_have_the_digits_of_one_process(room):
+    faults.fits(room)
+
+
 def test_a_worker_that_is_killed(room):
     faults.worker_killed(room)
 

@@ -134,3 +134,32 @@ def test_workers_of_a_cluster_read_and_write_a_store(files, tmp_path):
     found = [files.cat_file(f"lake/out/a{k}.csv").decode() for k in (1, 2, 10)]
     head = "result,grad.x\n"
     assert head + "".join(text.removeprefix(head) for text in found) == one
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_a_fit_to_records_of_a_store(form, files, tmp_path):
+    """The digits of a fit to files of this machine, by this process and by a worker."""
+    pytest.importorskip("scipy")
+    files.get(f"lake/{form}/", f"{tmp_path}/", recursive=True)
+    line = ("fit", "a * x / (b + x)", "a=1", "b=10", "--observed", "x / (9 + x) + sin(x) / 50")
+    one = command(*line, "--json", "--rows", f"{tmp_path}/*.{form}")
+    assert one[0] == 0, one
+    asked = (*line, "--json", "--rows", f"s3://lake/{form}/*.{form}")
+    assert command(*asked) == one
+    if form == "parquet":
+        pytest.importorskip("distributed")
+        done = subprocess.run(
+            [sys.executable, "-m", "gradcli", *asked, "--cluster", "local:1"],
+            check=False,
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+        assert (done.returncode, done.stdout) == (0, one[1]), done.stderr
+
+
+def test_a_fit_to_records_that_a_store_does_not_have(files):
+    line = ("fit", "a * x", "a=1", "--observed", "x", "--rows")
+    for name in ("s3://lake/csv/a3.csv", "s3://nowhere/a.csv"):
+        status, out, err = command(*line, name)
+        assert (status, out, f"cannot read `{name}`" in err) == (4, "", True), err

@@ -1,12 +1,13 @@
 """Arrays in exported C and Python are loops over elements, with gradcli's numbers."""
 
+import re
 import shutil
 import subprocess
 
 import numpy as np
 import pytest
 from support.checks.exported_c import CC, called, library
-from support.programs.exported import ARRAYS, answer, defaults
+from support.programs.exported import ARRAYS, IN_PLACE, answer, defaults
 
 from gradcli.engine.compile.export.languages import c, python
 from gradcli.errors import GradError
@@ -53,6 +54,21 @@ def test_c_has_the_numbers_of_gradcli(programs, by_c, name):
     assert status == 0
     _compare([*found.values()], programs[name], values)
     assert "for (int64_t" in files[f"{name}.c"]
+
+
+@pytest.mark.parametrize("name", IN_PLACE)
+def test_cotangents_of_items_are_added_to_elements(programs, name):
+    text = c.source(_unit(programs[f"in_place_{name}"], name, c), "0", "0.h")
+    assert re.search(r"\w+\[[^]]+\] \+= ", text)
+    assert not re.search(r"\w+\[i\] = \w+\[i\] \+ ", text)
+
+
+def test_a_square_of_an_expression_is_no_function():
+    unit = _unit(load("input x = 0.7\ninput b = 2.0\n(x - b) ** 2"), "square", c, order=0)
+    text = c.source(unit, "0", "0.h")
+    assert "const double t1 = x - b;" in text
+    assert "t1 * t1" in text
+    assert "pow" not in text
 
 
 @pytest.mark.parametrize("name", ARRAYS)

@@ -266,6 +266,28 @@ class Copier:
         return rewritten(i, self.operand, self._new, self.block)
 
 
+class Renamer(Copier):
+    """A copier that keeps the names of what is defined."""
+
+    def __init__(self, names: Mapping[int, Operand]) -> None:
+        super().__init__(names, lambda type: Value(-1, type))
+
+    def operand(self, x: Operand) -> Operand:
+        while isinstance(x, Value) and x.number in self._names:
+            x = self._names[x.number]
+        return x
+
+    def _new(self, value: Value) -> Value:
+        return value
+
+
+def with_names(program: Program, names: Mapping[int, Operand]) -> Program:
+    """Return the program with values replaced by others."""
+    if not names:
+        return program
+    return Program(program.inputs, Renamer(names).block(program.block), program.texts)
+
+
 class Inliner(Copier):
     """A copier that also gives the copies new stacks, made by `stack`."""
 

@@ -10,7 +10,6 @@ from gradcli.engine.compile.differentiate.tangent import tangents
 from gradcli.engine.compile.export.flags import silent, unflagged
 from gradcli.engine.compile.export.shared import unwarned
 from gradcli.engine.compile.export.sweeps import Layout, Sweep, Swept, swept
-from gradcli.engine.compile.export.tape import Renamer
 from gradcli.engine.compile.specialize.program import Elements, Items, Leaf, Specialized, Tree
 from gradcli.engine.compile.typed import (
     Block,
@@ -24,6 +23,7 @@ from gradcli.engine.compile.typed import (
     is_array,
     type_of,
 )
+from gradcli.engine.compile.walk import Renamer
 from gradcli.engine.ops.catalog import ops
 from gradcli.questions.asked.loaded import Loaded
 from gradcli.questions.asked.request import Request

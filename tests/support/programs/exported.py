@@ -88,6 +88,30 @@ ARRAYS = {
 }
 """Programs on arrays that are too long to be written element by element."""
 
+_SERIES = "input b: float[5] = [0.2, -0.1, 0.05, 0.3, 0.1]\ny = sin(linspace(0, 9, 99))\ns = 0.0\n"
+IN_PLACE = {
+    "autoregression": f"{_SERIES}for t in range(2, 40):\n"
+    "    s = s + (y[t] - b[0] - b[1] * y[t - 1] - b[2] * y[t - 2]) ** 2\ns",
+    "sides": f"{_SERIES}for t in range(1, 40):\n    if y[t] > 0: s = s + b[0] * y[t - 1] * s\n"
+    "    else: s = s * b[3] + b[1]\ns",
+    "inner": f"{_SERIES}for t in range(5, 40):\n    m = 0.0\n    for k in range(5):\n"
+    "        m = m + b[k] * y[t - 1 - k]\n    s = s + (y[t] - m) ** 2\ns",
+    "slices": f"{_SERIES}for t in range(90):\n    s = s + ((b[1:4] * y[t]).sum() - b[t % 5]) ** 2\ns",
+    "rows": f"input w: float[12, 4] = {_ROWS}\n{_SERIES}for t in range(99):\n"
+    "    s = tanh(s + b[1] + (w[1] * y[t]).sum() + w[t % 12, 2])\ns",
+}
+"""Programs that pick items of an array in a loop; their cotangents are added to elements."""
+
+READ_ELSEWHERE = {
+    "whole": f"{_SERIES}for t in range(1, 40):\n    s = s + b[2] * y[t] + (b * b).sum()\ns + b[1] * b[0]",
+    "changed": f"{_SERIES}v = b * 1.0\nfor t in range(40):\n    s = s + v[2] * v[1] * y[t]\n    v = v * 0.99\n"
+    "s + v[3]",
+    "computed": f"{_SERIES}c = b * 2.0\nd = c * c\nfor t in range(40):\n    s = s + c[2] * y[t] * d[1]\n"
+    "    if s > 2: s = s * c[1]\ns + c[3] * d[4]",
+}
+"""Programs whose arrays of cotangents are read elsewhere, too."""
+ARRAYS |= {f"in_place_{name}": text for name, text in {**IN_PLACE, **READ_ELSEWHERE}.items()}
+
 MATRICES = {
     "squares": f"input a = 2.0\n{_X}y = x * x * a + x[0]\ny",
     "matrix": f"{_X}w = x.reshape(4, 3)\nw.T @ w",

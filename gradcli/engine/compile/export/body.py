@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from gradcli.engine.compile.export import loops
 from gradcli.engine.compile.export.names import Names
-from gradcli.engine.compile.export.operations import Attempted, Operations
+from gradcli.engine.compile.export.operations import Attempted, Hold, Operations
 from gradcli.engine.compile.export.remarks import Remarks
 from gradcli.engine.compile.export.structure import assigned
 from gradcli.engine.compile.export.tape import Relieved
@@ -33,6 +33,7 @@ from gradcli.engine.compile.export.written import (
     applied,
     is_atom,
     size,
+    type_of,
 )
 from gradcli.engine.compile.typed import (
     Block,
@@ -214,7 +215,12 @@ class Body:
     def _do(self, i: Do) -> None:
         self._defined[i.target.number] = i
         args = [None if x is None else self.expression(x) for x in i.args]
-        found = self._written(i, args, i.target.type)
+
+        def hold(x: Expression) -> Expression:
+            self._remark_forward(i)
+            return self._hold(x)
+
+        found = self._written(i, args, i.target.type, hold)
         if isinstance(found, Attempted):
             self._remark_forward(i)
             variable = self._name(i.target)
@@ -234,16 +240,23 @@ class Body:
             found = variable
         self._known[target.number] = found
 
+    def _hold(self, x: Expression) -> Variable:
+        """A variable with the value of an expression."""
+        variable = self._fresh(type_of(x))
+        self._made.append(Let(variable, x, True))
+        self._ranges.note(variable, self._ranges.of(x))
+        return variable
+
     def _written(
-        self, i: Do, args: Sequence[Expression | None], type: str
+        self, i: Do, args: Sequence[Expression | None], type: str, hold: Hold | None = None
     ) -> Expression | Attempted:
-        """An op on numbers that gives a number of a type."""
+        """An op on numbers that gives a number of a type; `hold` as of `Operations.write`."""
         op, params = ops[i.op], dict(i.params)
         if op is ops.alone:  # one element of an op on arrays
             of = ops[str(params["of"])]
             known = dict(params.get("known", ()))  # type: ignore[call-overload]
-            return self._operations.write(of, args, known, type, i.span)
-        return self._operations.write(op, args, params, type, i.span)
+            return self._operations.write(of, args, known, type, i.span, hold)
+        return self._operations.write(op, args, params, type, i.span, hold)
 
     def _remark_forward(self, i: Do) -> None:
         if i.target.number < self._first:
@@ -322,15 +335,17 @@ class Body:
             made = _with_more(made, Assign(turns, Apply("int_add", (turns, 1))))
         outside.append(made)
         self._known.update({t.number: v for t, v in zip(i.targets, params, strict=True)})
+        if at is not None and isinstance(made, Count):
+            self._given.release(params[at].name)
 
     def _begins(self, i: Loop, how: loops.Counted) -> bool:
         """True if a counted loop has a first turn in any case, or tests before it."""
         if loops.tests_first(i):
             return len(i.body.body) == _HEAD
         start, stop = i.initial[how.at], how.stop
-        if how.step < 0:
-            return stop == 0  # it counts the turns of another loop
-        return type(start) is int and type(stop) is int and start < stop
+        if type(start) is int and type(stop) is int:
+            return start < stop if how.step > 0 else start > stop
+        return how.step < 0 and stop == 0  # it counts the turns of another loop
 
     def _turns(self, i: Loop) -> Variable:
         """A variable that counts the turns of a loop."""

@@ -47,6 +47,10 @@ class Names:
         self._taken.add(found)
         return found
 
+    def release(self, name: str) -> None:
+        """Let a name be given again, behind the block in which it stands for something."""
+        self._taken.discard(name)
+
     def numbered(self, type: str) -> str:
         """A name for a value that has none in the program."""
         k = 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from gradcli.engine.compile.export.ranges import Ranges
 from gradcli.engine.compile.export.structure import Body, expression
@@ -31,6 +31,10 @@ from gradcli.source import Span
 
 _MOST = 6  # operations of an op that is written in place
 _FLOATS = {"int": "int_to_float", "bool": "bool_to_float"}
+
+
+Hold: TypeAlias = Callable[[Expression], Expression]
+"""Makes a variable of an expression."""
 
 
 class Attempted:
@@ -68,8 +72,9 @@ class Operations:
         params: Mapping[str, Any],
         type: str,
         span: Span,
+        hold: Hold | None = None,
     ) -> Expression | Attempted:
-        """An op on numbers.
+        """An op on numbers; `hold` makes a variable of an argument that is read more than once.
 
         Raises:
             NotCompilable: If the op has no scalar form.
@@ -90,7 +95,7 @@ class Operations:
             reason = f"`{op.name}` of these arguments has no formula in source code"
             raise NotCompilable(reason, span) from None
         self._write_pieces(form, span)
-        found = self._in_place(form, open_args)
+        found = self._in_place(form, open_args, hold)
         if found is not None:
             return found
         every = tuple([x for x in args if x is not None])
@@ -135,18 +140,22 @@ class Operations:
                 self._pieces[name] = function
                 self.functions.append(function)
 
-    def _in_place(self, form: scalar.Function, args: Sequence[Expression]) -> Expression | None:
+    def _in_place(
+        self, form: scalar.Function, args: Sequence[Expression], hold: Hold | None
+    ) -> Expression | None:
         """The form as an expression, if it is short and computes nothing twice."""
         names = [Variable(f"{k}", p.type) for k, p in enumerate(form.params)]
         found = expression(form, names, self._call, 4 * _MOST)
         if found is None:
             return None
         uses = Counter(x.name for x in every(found) if isinstance(x, Variable))
-        if any(uses[v.name] > 1 and not is_atom(x) for v, x in zip(names, args, strict=True)):
+        twice = [uses[v.name] > 1 and not is_atom(x) for v, x in zip(names, args, strict=True)]
+        if size(found) > _MOST or _repeats(found) or (any(twice) and hold is None):
             return None
-        if size(found) > _MOST or _repeats(found):
-            return None
-        return replaced(found, lambda v: args[int(v.name)])
+        given = [
+            hold(x) if hold and is_twice else x for x, is_twice in zip(args, twice, strict=True)
+        ]
+        return replaced(found, lambda v: given[int(v.name)])
 
     def _call(self, name: str, args: tuple[Expression, ...], type: str) -> Expression | None:
         """A call of a piecewise function in an expression; None if it may refuse."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
-from gradcli.engine.compile.export.written import Apply, Expression, Variable
+from gradcli.engine.compile.export.written import Apply, Expression, Variable, applied
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import Op
 
@@ -28,6 +28,7 @@ class Ranges:
 
     def note(self, variable: Variable, found: Range | None) -> None:
         """Note the range of a variable, if it is known."""
+        self._known.pop(variable.name, None)
         if found is not None:
             self._known[variable.name] = found
 
@@ -51,7 +52,7 @@ class Ranges:
         primitive = _PRIMITIVES.get(op.name)
         if primitive is None or params.get("alpha", 1) != 1:
             return None
-        made = Apply(primitive, tuple([x for x in args if x is not None]))
+        made = applied(primitive, tuple([x for x in args if x is not None]))
         found = self.of(made)
         return made if found is not None and found[0] >= _LEAST and found[1] <= _MOST else None
 

@@ -24,7 +24,7 @@ from gradcli.engine.compile.typed import (
     nothing,
     type_of,
 )
-from gradcli.engine.compile.walk import Copier, Fresh, defined, instructions, read
+from gradcli.engine.compile.walk import Fresh, defined, instructions, read, with_names
 from gradcli.record import Record
 
 
@@ -43,11 +43,11 @@ class Relieved(Record):
 
 def relieved(program: Program) -> Relieved:
     """The program with less on its tape."""
-    program = _renamed(program, _turns(program))
-    program = tidy(_renamed(program, _outermost(program)), 0)
+    program = with_names(program, _turns(program))
+    program = tidy(with_names(program, _outermost(program)), 0)
     lift = _Lift(program)
     block = lift.block(program.block)
-    made = _renamed(Program(program.inputs, block, ()), lift.names)
+    made = with_names(Program(program.inputs, block, ()), lift.names)
     return Relieved(tidy(made, 0), lift.turns)
 
 
@@ -157,25 +157,3 @@ class _Lift:
             Block(side.body, tuple(found)) for side, found in zip(sides, results, strict=True)
         )
         return If(i.span, tuple(targets), i.test, then, orelse)
-
-
-def _renamed(program: Program, names: Mapping[int, Operand]) -> Program:
-    """The program with values replaced by others."""
-    if not names:
-        return program
-    return Program(program.inputs, Renamer(names).block(program.block), program.texts)
-
-
-class Renamer(Copier):
-    """A copier that keeps the names of what is defined."""
-
-    def __init__(self, names: Mapping[int, Operand]) -> None:
-        super().__init__(names, lambda type: Value(-1, type))
-
-    def operand(self, x: Operand) -> Operand:
-        while isinstance(x, Value) and x.number in self._names:
-            x = self._names[x.number]
-        return x
-
-    def _new(self, value: Value) -> Value:
-        return value

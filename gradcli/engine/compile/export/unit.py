@@ -25,6 +25,7 @@ from gradcli.engine.compile.export.written import (
     read,
     statements,
 )
+from gradcli.engine.compile.passes.recomputed import recomputed
 from gradcli.engine.compile.passes.together import moved_together
 from gradcli.engine.compile.typed import Do, Program, Value, dtype_and_shape, is_array, type_of
 from gradcli.engine.compile.walk import has_arrays, instructions
@@ -205,7 +206,8 @@ def unit(question: Question, name: str, reserved: frozenset[str]) -> Unit:
     asked = question
     places = [k for output in asked.outputs for k in output.places]
     every = instructions(asked.program.block.body)
-    less = relieved(moved_together(prepared(asked.program, places)))
+    again = recomputed(moved_together(prepared(asked.program, places)))
+    less = relieved(again.program)
     program = less.program
     outputs = {output.name for output in asked.outputs}
     names = Names(reserved | outputs | {"work", "work_size", "used"})
@@ -226,6 +228,8 @@ def unit(question: Question, name: str, reserved: frozenset[str]) -> Unit:
         for number, of in asked.swept.copies.items():
             if of in wishes:
                 wishes.setdefault(number, wishes[of])
+    counters = {n: wishes.get(of.number) for n, of in again.counters.items()}
+    wishes |= {n: name for n, name in counters.items() if name is not None}
     says = [say for output in asked.outputs if output.places for say in output.says]
     at = 0
     for x in program.block.results:

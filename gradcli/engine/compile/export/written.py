@@ -289,11 +289,27 @@ def applied(primitive: str, args: tuple[Expression, ...]) -> Expression:
             return applied("bool_or", (x, orelse))
     if primitive in ("bool_and", "bool_or") and x == args[1]:
         return x
+    if primitive in _SIGNS and type(args[1]) is int:
+        return _moved(x, _SIGNS[primitive] * args[1])
     if primitive == "float_mul":
         for one, other in (args, args[::-1]):
             if type(one) is float and one == 1.0:
                 return other
     return Apply(primitive, args)
+
+
+_SIGNS = {"int_add": 1, "int_sub": -1}
+
+
+def _moved(x: Expression, by: int) -> Expression:
+    """The sum of an int and a known one, which stays within 64 bits, as does `x`."""
+    if type(x) is int:
+        return x + by
+    if isinstance(x, Apply) and x.primitive in _SIGNS and type(x.args[1]) is int:
+        return _moved(x.args[0], by + _SIGNS[x.primitive] * x.args[1])
+    if not by:
+        return x
+    return Apply("int_add", (x, by)) if by > 0 else Apply("int_sub", (x, -by))
 
 
 def of_library(function: str, args: tuple[Expression, ...]) -> Expression:

@@ -1,15 +1,20 @@
 """Values that a reverse computes again instead of keeping: those that take one or two exact steps
 from others that it has. A step takes less time than to store a value and load it.
+
+The counter of a loop is one that it has, if the loop's turns are known, and so are items of arrays
+from outside the loop at places that depend on the counter alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from gradcli.engine.compile.passes.mirrored import Mirrored, counting_back, mirrored
 from gradcli.engine.compile.passes.simple_stacks import Pair, edited, simple_stacks
 from gradcli.engine.compile.typed import (
     Do,
     Instruction,
+    Loop,
     Operand,
     Pop,
     Program,
@@ -19,33 +24,81 @@ from gradcli.engine.compile.typed import (
     dtype_and_shape,
     is_array,
 )
-from gradcli.engine.compile.walk import Fresh, read
+from gradcli.engine.compile.walk import Fresh, defined, instructions, read, with_names
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.run.language.operators import OPS
+from gradcli.record import Record
 
 _MOST = 2  # steps that take less than a store and a load
-_STEPS = (OPS["+", 2], OPS["-", 2], OPS["*", 2], ops.neg.name)
+_ADD, _SUB, _MUL = OPS["+", 2], OPS["-", 2], OPS["*", 2]
+_STEPS = (_ADD, _SUB, _MUL, ops.neg.name)
 
 
-def recomputed(program: Program) -> Program:
-    """Return the program with such values made anew where they would be popped."""
+class Recomputed(Record):
+    """A program that makes such values anew where they would be popped.
+
+    Fields:
+        program: the program.
+        counters: the counters of loops, by the numbers of the counters of their reverses.
+    """
+
+    __slots__ = ("program", "counters")
+    program: Program
+    counters: Mapping[int, Value]
+
+
+def recomputed(program: Program) -> Recomputed:
+    """Make such values anew."""
     fresh = Fresh(program)
+    loops = {id(i.body): i for i in instructions(program.block.body) if isinstance(i, Loop)}
+    outside = {v.number: v for i in program.block.body for v in defined(i)}
+    outside |= {v.number: v for v in program.inputs}
     edits: dict[int, Sequence[Instruction]] = {}
+    names: dict[int, Operand] = {}
+    counters: dict[int, Mirrored] = {}
     for pair in simple_stacks(program.block):
-        edits |= _Kept(program, pair, fresh).edits()
-    return edited(program, edits)
+        forward, backward = loops.get(id(pair.forward)), loops.get(id(pair.backward))
+        counter = mirrored(forward, backward) if forward and backward else None
+        kept = _Kept(outside, pair, counter, fresh)
+        edits |= kept.edits()
+        names |= kept.names
+        if counter is not None and kept.counts:
+            counters[counter.back.number] = counter
+    made = counting_back(with_names(edited(program, edits), names), counters)
+    return Recomputed(made, {number: by.param for number, by in counters.items()})
 
 
 class _Kept:
-    """What a stack keeps."""
+    """What a stack keeps.
 
-    def __init__(self, program: Program, pair: Pair, fresh: Fresh) -> None:
+    Args:
+        outside: The values of the outermost block.
+        pair: The stack.
+        counter: The counter of its loop.
+        fresh: Makes values.
+
+    Fields:
+        names: what has been popped and is there under another name.
+        counts: True if the reverse reads the counter.
+    """
+
+    def __init__(
+        self, outside: Mapping[int, Value], pair: Pair, counter: Mirrored | None, fresh: Fresh
+    ) -> None:
         self._pair = pair
+        self._counter = counter
         self._fresh = fresh
+        self.counts = False
         own = {t.number for t in pair.pop.targets}
-        seen = (*program.inputs, *read(pair.backward))
-        self._there: dict[int, Value] = {v.number: v for v in seen if v.number not in own}
+        self._there = {v.number: v for v in read(pair.backward) if v.number not in own}
+        before = [v for v in read(pair.forward) if v.number in outside]
+        self._there |= {v.number: v for v in before}
         self._made = {i.target.number: i for i in pair.forward.body if isinstance(i, Do)}
+        self._ranges: dict[int, tuple[int, int]] = {}
+        self.names: dict[int, Operand] = {}
+        if counter is not None:
+            self._there[counter.param.number] = counter.back
+            self._ranges[counter.param.number] = counter.first, counter.last
 
     def edits(self) -> Mapping[int, Sequence[Instruction]]:
         """The instructions that replace the push and the pop, by the `id` of these."""
@@ -59,13 +112,18 @@ class _Kept:
         for number in [*kept]:
             target = kept.pop(number)
             steps = self._steps(number, target, kept)
-            if steps is None:
+            if number in self._there:
+                self.names[target.number] = self._there[number]
+            elif steps is None:
                 kept[number] = target
             else:
                 again = [*steps, *again]
-        if not again:
+        if not again and not self.names:
             return {}
-        gone = {i.target.number for i in again}
+        if self._counter is not None:
+            taken = (*self.names.values(), *(x for i in again for x in i.args))
+            self.counts = self._counter.back in taken
+        gone = {i.target.number for i in again} | self.names.keys()
         places = [k for k, t in enumerate(pop.targets) if t.number not in gone]
         values = tuple([push.values[k] for k in places])
         targets = tuple([pop.targets[k] for k in places])
@@ -79,7 +137,7 @@ class _Kept:
         none or too many.
         """
         i = self._made.get(number)
-        if i is None or i.op not in _STEPS or not _is_simple(i.target):
+        if i is None or not (self._is_step(i) or self._is_sure_item(i)):
             return None
         found: list[Do] = []
         args: list[Operand | None] = []
@@ -96,7 +154,47 @@ class _Kept:
                 found += steps
                 args.append(part)
         found.append(type(i)(i.span, target, i.op, tuple(args), i.params))
-        return found if len(found) <= _MOST else None
+        return found if sum(step.target.type != "int" for step in found) <= _MOST else None
+
+    def _is_step(self, i: Do) -> bool:
+        """True for an exact step on numbers or vectors, and for the place of an item."""
+        is_square = i.op == ops.pow.name and i.args[1:] == (2,)
+        if i.target.type == "int":
+            return self._range(i.target) is not None
+        return (is_square or i.op in _STEPS) and _is_simple(i.target)
+
+    def _is_sure_item(self, i: Do) -> bool:
+        """True for a number out of a vector at a place that is known to be in it."""
+        if i.op != ops.row.name:
+            return False
+        x, at = i.args
+        assert isinstance(x, Value)
+        _, shape = dtype_and_shape(x.type)
+        found = self._range(at)
+        is_number = len(shape) == 1 and not directions(x.type)
+        return is_number and found is not None and found[0] >= 0 and found[1] < shape[0]
+
+    def _range(self, x: Operand | None) -> tuple[int, int] | None:
+        """The least and the largest value of an int that depends on the counter alone."""
+        if type(x) is int:
+            return x, x
+        if not isinstance(x, Value):
+            return None
+        if x.number not in self._ranges:
+            i = self._made.get(x.number)
+            if i is None or i.op not in (_ADD, _SUB, _MUL) or i.target.type != "int":
+                return None
+            several = [self._range(y) for y in i.args]
+            if None in several:
+                return None
+            (a, b), (c, d) = several  # type: ignore[misc]  # none is None
+            ends = {
+                _ADD: (a + c, b + d),
+                _SUB: (a - d, b - c),
+                _MUL: (min(a * c, a * d, b * c, b * d), max(a * c, a * d, b * c, b * d)),
+            }
+            self._ranges[x.number] = ends[i.op]
+        return self._ranges[x.number]
 
 
 def _is_simple(v: Value) -> bool:

@@ -28,16 +28,18 @@ def turns(loop: Loop) -> int | None:
     made = {i.target.number: i for i in loop.body.body if isinstance(i, Do)}
     again = loop.body.results[0]
     test = made.get(again.number) if isinstance(again, Value) else None
-    if test is None or test.op != ops.lt.name or type(test.args[1]) is not int:
+    is_count = test is not None and test.op in (ops.lt.name, ops.gt.name)
+    if test is None or not is_count or type(test.args[1]) is not int:
         return None
     (following, stop) = test.args[:2]
     for param, first, then in zip(loop.params, loop.initial, loop.body.results[1:], strict=True):
         step = made.get(then.number) if isinstance(then, Value) else None
         if step is None or then != following or type(first) is not int:
             continue
-        if step.op == OPS["+", 2] and step.args[0] == param and type(step.args[1]) is int:
+        by = step.args[1] if step.op == OPS["+", 2] and step.args[0] == param else None
+        if type(by) is int and by and (by > 0) == (test.op == ops.lt.name):
             assert type(stop) is int
-            return max(-(-(stop - first) // max(step.args[1], 1)), 1)
+            return max(-(-(stop - first) // by), 1)
     return None
 
 

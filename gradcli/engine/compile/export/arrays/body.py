@@ -13,7 +13,9 @@ from math import prod
 from typing import Any
 
 from gradcli.engine.compile.export.arrays.elements import Numbered
+from gradcli.engine.compile.export.arrays.in_place import dense, in_place
 from gradcli.engine.compile.export.arrays.loops import ArrayLoops, Elementwise
+from gradcli.engine.compile.export.arrays.places import AddAt, AddTo
 from gradcli.engine.compile.export.arrays.variables import Fill, WithVariables, is_whole
 from gradcli.engine.compile.export.body import Body
 from gradcli.engine.compile.export.loops import Counted
@@ -38,6 +40,7 @@ from gradcli.engine.compile.export.written import (
     every,
     is_atom,
     size,
+    statements,
 )
 from gradcli.engine.compile.llvm.arrays.steps import Node
 from gradcli.engine.compile.llvm.arrays.symbolic import Symbolic
@@ -65,6 +68,7 @@ from gradcli.engine.compile.typed import (
 )
 from gradcli.engine.compile.walk import blocks, instructions, operands_of, read
 from gradcli.engine.ops.catalog import ops
+from gradcli.engine.ops.families.places import parts
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.data import np
 from gradcli.source import Span
@@ -89,6 +93,8 @@ class ArrayBody(Body):
         inputs: Mapping[int, Expression],
         swept: Swept | None,
     ) -> None:
+        self._sums_in_place = in_place(less.program)
+        self._with_zeros = {sparse.target.number for sparse in self._sums_in_place.values()}
         made = WithVariables(less.program)
         self._variables = made.variables
         self._symbols: dict[int, Symbolic] = {}
@@ -111,6 +117,8 @@ class ArrayBody(Body):
         )
         before = (*self._loops_of.tables, *self._matrices)
         self.statements = trimmed((*before, *self.statements), (*self.results, *self.matrix))
+        rooms = [s for s in statements(self.statements) if isinstance(s, Room)]
+        self.room = max((s.at + s.count for s in rooms if s.at is not None), default=0)
 
     # --- what is used where ----------------------------------------------------------------------
 
@@ -176,6 +184,7 @@ class ArrayBody(Body):
 
     def _held(self, variable: Variable, x: Expression) -> Variable:
         self._made.append(Let(variable, x, True))
+        self._ranges.note(variable, self._ranges.of(x))
         return variable
 
     def expression(self, x: Operand) -> Expression:
@@ -192,6 +201,10 @@ class ArrayBody(Body):
     def _instruction(self, i: Instruction) -> None:
         self._span = i.span if i.span.end > i.span.start else self._span
         match i:
+            case Do(target=target) if target.number in self._with_zeros:
+                return  # it is a part of a sum in place
+            case Do(target=target) if target.number in self._sums_in_place:
+                self._sum_in_place(i, self._sums_in_place[target.number])
             case Do() if is_on_arrays(i):
                 self._on_arrays(i)
             case Fill():
@@ -292,6 +305,30 @@ class ArrayBody(Body):
         zeros, places = steps.symbol(np.zeros(params["size"])), index.data % params["size"][0]
         return steps.add_rows(zeros, steps.symbol(places), args[0])
 
+    def _sum_in_place(self, i: Do, sparse: Do) -> None:
+        """Add numbers to some elements of an array that nothing reads as it was."""
+        whole, params = self._symbol(dense(i, sparse)), dict[str, Any](sparse.params)
+        self._flush()
+        node = whole.source
+        assert isinstance(node, Node)
+        steps, x = self._loops_of.steps, sparse.args[0]
+        if isinstance(x, Value) and not is_whole(x.type):
+            source: Any = Numbered(self.expression(x), "float")
+        else:
+            symbol = steps.symbol(self._argument(x))
+            source = symbol.part() if isinstance(symbol.source, Node) else symbol.source
+        if sparse.op == ops.unrow.name:
+            at: Any = steps.symbol(self._argument(sparse.args[1])).source
+            step: AddAt | AddTo = AddAt(node, at, source)
+        else:
+            basic, _ = parts(params["index"], whole.shape)
+            step = AddTo(node, whole[basic].part(), source)
+        self._loops_of.add_in_place(self._made, step, self._inner)
+        self._symbols[i.target.number] = whole
+        for y in self._operands(sparse):
+            if isinstance(y, Value):
+                self._reads[y.number] -= 1
+
     def _several(self, i: DoSeveral) -> None:
         """Parts of an array, which are views of it."""
         if not ops[i.op].memory.view:
@@ -308,6 +345,8 @@ class ArrayBody(Body):
         pairs = []
         for v, x in zip(i.targets, i.values, strict=True):
             symbol, target = self._elements(x, v.type), self._symbol(v).source
+            if symbol.source is target and symbol.is_whole:
+                continue  # it has been changed in place
             is_of_another = symbol.source in nodes and len(nodes) > 1
             if symbol.source is target or is_of_another:
                 self._flush()
@@ -411,7 +450,7 @@ class ArrayBody(Body):
         left = iter(args)
         given = [next(left) if x is None else x[0] for x in function.given]
         kind = _KINDS[dtype_and_shape(function.of.target.type)[0]]
-        found = self._written(function.of, given, kind)
+        found = self._written(function.of, given, kind, self._hold)
         if isinstance(found, Attempted):
             variable = self._fresh(found.type)
             self._made.append(Attempt(variable, found.function, found.args))

@@ -83,7 +83,8 @@ class Elements:
         if node in self.single:
             return self.single[node]
         if not node.at and node in self.known:
-            self._declared(node)
+            wish = self._wishes.get(node)
+            node.at = self.names.numbered("float") if wish is None else self.names(wish)
             values = tuple(self.known[node].ravel().tolist())
             self.tables.append(Table(node.at, node.type, values))
         assert node.at, "an array that is read has been made"

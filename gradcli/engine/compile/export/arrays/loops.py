@@ -15,12 +15,14 @@ from gradcli.engine.compile.export.arrays.elements import (
     start_of,
 )
 from gradcli.engine.compile.export.arrays.functions import of_elements
-from gradcli.engine.compile.export.arrays.places import Places
+from gradcli.engine.compile.export.arrays.places import AddAt, AddTo, Places
 from gradcli.engine.compile.export.arrays.sums import Sums
 from gradcli.engine.compile.export.names import Names
 from gradcli.engine.compile.export.ranges import Ranges
 from gradcli.engine.compile.export.written import (
+    Apply,
     Expression,
+    Item,
     Room,
     Statement,
     Store,
@@ -226,7 +228,14 @@ class ArrayLoops(Sums, Places):
 
     # --- copies and sums -------------------------------------------------------------------------
 
-    def _copy(self, made: list[Statement], step: Copy, inner: Inner) -> None:
+    def add_in_place(self, made: list[Statement], step: AddTo | AddAt, inner: Inner) -> None:
+        """Elements of an array that is there changed by a sum."""
+        if isinstance(step, AddTo):
+            self._copy(made, step, inner)
+        else:
+            self.at_place(made, step, inner)
+
+    def _copy(self, made: list[Statement], step: Copy | AddTo, inner: Inner) -> None:
         source, to = step.source, step.to
         if step.target.count == 1 and not step.target.at:
             self.single[step.target] = (
@@ -242,7 +251,10 @@ class ArrayLoops(Sums, Places):
 
         def each(body: list[Statement], at: Sequence[Variable]) -> None:
             x = number(source) if isinstance(source, Number) else self.at(source, at, of)
-            body.append(Store(step.target.at, spot(to, at, out), x))
+            place = spot(to, at, out)
+            if isinstance(step, AddTo):
+                x = Apply("float_add", (Item(step.target.at, place, step.target.type), x))
+            body.append(Store(step.target.at, place, x))
 
         made += self.nest(sizes, inner, each)
 

@@ -29,6 +29,8 @@ from gradcli.engine.compile.llvm.arrays.moves import spread_strides
 from gradcli.engine.compile.llvm.arrays.steps import (
     AddAlong,
     AddRows,
+    Node,
+    Operand,
     Part,
     Pick,
     PickAlong,
@@ -36,20 +38,39 @@ from gradcli.engine.compile.llvm.arrays.steps import (
     Put,
 )
 from gradcli.engine.compile.llvm.emit.writer import SIZES, Number
+from gradcli.record import Record
+
+
+class AddTo(Record):
+    """Add an array or a number to a part of `target`, in place."""
+
+    __slots__ = ("target", "to", "source")
+    target: Node
+    to: Part
+    source: Operand
+
+
+class AddAt(Record):
+    """target[at] += source, at a place that is known only when the code runs."""
+
+    __slots__ = ("target", "at", "source")
+    target: Node
+    at: Number
+    source: Operand
 
 
 class Places(Elements):
     """Writes steps at places that are known only when the code runs."""
 
-    def at_place(self, made: list[Statement], step: Pick | Put, inner: Inner) -> None:
+    def at_place(self, made: list[Statement], step: Pick | Put | AddAt, inner: Inner) -> None:
         """A part of an array at one place."""
-        if isinstance(step, Put):
+        if not isinstance(step, Pick):
             self.room(made, step.target)
         whole = step.source if isinstance(step, Pick) else whole_of(step.target)
         place = self._checked(made, number(step.at), whole.shape[0])
         moved = place_of(0, [(place, whole.strides[0] // SIZES[whole.node.type])])
         shape, strides = whole.shape[1:], whole.strides[1:]
-        other = step.source if isinstance(step, Put) else None
+        other = None if isinstance(step, Pick) else step.source
         if isinstance(other, Number):
             around: Sequence[int] = (0,) * len(shape)
         elif other is not None:
@@ -63,8 +84,10 @@ class Places(Elements):
 
         def each(body: list[Statement], at: Sequence[Variable]) -> None:
             inside = place_of(0, [(moved, 1), (spot(whole, at, there), 1)])
-            if isinstance(step, Put):
+            if not isinstance(step, Pick):
                 x = number(other) if isinstance(other, Number) else self.at(other, at, here)  # type: ignore[arg-type]  # a part
+                if isinstance(step, AddAt):
+                    x = Apply("float_add", (Item(target.at, inside, target.type), x))
                 body.append(Store(target.at, inside, x))
             elif target.count > 1:
                 place = spot(Part(target, 0, (), ()), at, here, target.type)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeVar, cast
 
-from gradcli.engine.compile.export.tape import Renamer
 from gradcli.engine.compile.typed import (
     NUMBERS_IN,
     Block,
@@ -23,7 +22,7 @@ from gradcli.engine.compile.typed import (
     dtype_and_shape,
     is_array,
 )
-from gradcli.engine.compile.walk import Fresh, rewritten, with_blocks
+from gradcli.engine.compile.walk import Fresh, Renamer, rewritten, with_blocks
 from gradcli.source import Span
 
 _NOWHERE = Span(0, 0)

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from gradcli.engine.compile.passes.mirrored import Mirrored, counting_back, mirrored
 from gradcli.engine.compile.passes.simple_stacks import Pair, edited, simple_stacks
 from gradcli.engine.compile.typed import (
+    Block,
     Do,
     Instruction,
     Loop,
@@ -24,7 +25,7 @@ from gradcli.engine.compile.typed import (
     dtype_and_shape,
     is_array,
 )
-from gradcli.engine.compile.walk import Fresh, defined, instructions, read, with_names
+from gradcli.engine.compile.walk import Fresh, blocks, defined, read, with_names
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.run.language.operators import OPS
 from gradcli.record import Record
@@ -50,22 +51,34 @@ class Recomputed(Record):
 def recomputed(program: Program) -> Recomputed:
     """Make such values anew."""
     fresh = Fresh(program)
-    loops = {id(i.body): i for i in instructions(program.block.body) if isinstance(i, Loop)}
+    around = loops_around(program.block)
     outside = {v.number: v for i in program.block.body for v in defined(i)}
     outside |= {v.number: v for v in program.inputs}
     edits: dict[int, Sequence[Instruction]] = {}
     names: dict[int, Operand] = {}
     counters: dict[int, Mirrored] = {}
     for pair in simple_stacks(program.block):
-        forward, backward = loops.get(id(pair.forward)), loops.get(id(pair.backward))
-        counter = mirrored(forward, backward) if forward and backward else None
-        kept = _Kept(outside, pair, counter, fresh)
+        loops = around[id(pair.forward)], around[id(pair.backward)]
+        kept = _Kept(outside, pair, loops, fresh)
         edits |= kept.edits()
         names |= kept.names
-        if counter is not None and kept.counts:
-            counters[counter.back.number] = counter
+        counters.update((by.back.number, by) for by in kept.counters)
     made = counting_back(with_names(edited(program, edits), names), counters)
     return Recomputed(made, {number: by.param for number, by in counters.items()})
+
+
+def loops_around(block: Block) -> dict[int, tuple[Loop, ...]]:
+    """Return the loops around a block and each block in it, by `id`, the innermost first."""
+    found: dict[int, tuple[Loop, ...]] = {}
+
+    def look(block: Block, around: tuple[Loop, ...]) -> None:
+        found[id(block)] = around
+        for i in block.body:
+            for inner in blocks(i):
+                look(inner, (i, *around) if isinstance(i, Loop) else around)
+
+    look(block, ())
+    return found
 
 
 class _Kept:
@@ -74,29 +87,37 @@ class _Kept:
     Args:
         outside: The values of the outermost block.
         pair: The stack.
-        counter: The counter of its loop.
+        loops: The loops around its push, and the reverses of these around its pop.
         fresh: Makes values.
 
     Fields:
         names: what has been popped and is there under another name.
-        counts: True if the reverse reads the counter.
+        counters: the counters that the reverse reads.
     """
 
     def __init__(
-        self, outside: Mapping[int, Value], pair: Pair, counter: Mirrored | None, fresh: Fresh
+        self,
+        outside: Mapping[int, Value],
+        pair: Pair,
+        loops: tuple[Sequence[Loop], Sequence[Loop]],
+        fresh: Fresh,
     ) -> None:
         self._pair = pair
-        self._counter = counter
         self._fresh = fresh
-        self.counts = False
         own = {t.number for t in pair.pop.targets}
         self._there = {v.number: v for v in read(pair.backward) if v.number not in own}
         before = [v for v in read(pair.forward) if v.number in outside]
         self._there |= {v.number: v for v in before}
-        self._made = {i.target.number: i for i in pair.forward.body if isinstance(i, Do)}
+        made = (*pair.forward.body, *(i for loop in loops[0] for i in loop.body.body))
+        self._made = {i.target.number: i for i in made if isinstance(i, Do)}
         self._ranges: dict[int, tuple[int, int]] = {}
         self.names: dict[int, Operand] = {}
-        if counter is not None:
+        self.counters: Sequence[Mirrored] = [
+            found
+            for forward, backward in zip(*loops, strict=False)
+            if forward is not backward and (found := mirrored(forward, backward)) is not None
+        ]
+        for counter in self.counters:
             self._there[counter.param.number] = counter.back
             self._ranges[counter.param.number] = counter.first, counter.last
 
@@ -118,11 +139,10 @@ class _Kept:
                 kept[number] = target
             else:
                 again = [*steps, *again]
+        taken = (*self.names.values(), *(x for i in again for x in i.args))
+        self.counters = [counter for counter in self.counters if counter.back in taken]
         if not again and not self.names:
             return {}
-        if self._counter is not None:
-            taken = (*self.names.values(), *(x for i in again for x in i.args))
-            self.counts = self._counter.back in taken
         gone = {i.target.number for i in again} | self.names.keys()
         places = [k for k, t in enumerate(pop.targets) if t.number not in gone]
         values = tuple([push.values[k] for k in places])

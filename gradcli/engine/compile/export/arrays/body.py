@@ -93,9 +93,10 @@ class ArrayBody(Body):
         inputs: Mapping[int, Expression],
         swept: Swept | None,
     ) -> None:
-        self._sums_in_place = in_place(less.program)
-        self._with_zeros = {sparse.target.number for sparse in self._sums_in_place.values()}
-        made = WithVariables(less.program)
+        found = in_place(less.program)
+        self._sums_in_place = found.sums
+        self._with_zeros = {sparse.target.number for sparse in found.sums.values()}
+        made = WithVariables(less.program, found)
         self._variables = made.variables
         self._symbols: dict[int, Symbolic] = {}
         self._reads = Counter(v.number for v in read(made.program.block))

@@ -25,13 +25,28 @@ from gradcli.engine.compile.typed import (
 from gradcli.engine.compile.walk import defined, operands_of
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families.places import parts
+from gradcli.record import Record
+
+_NEVER: Counter[int] = Counter()
 
 
-def in_place(program: Program) -> dict[int, Do]:
-    """The sums that may be done in place, by number, each with the instruction that makes the
-    array with zeros. Nothing else reads that array.
+class InPlace(Record):
+    """What is done in the memory of other arrays.
+
+    Fields:
+        sums: the sums, by number, each with the instruction that makes the array with zeros, which
+            nothing else reads.
+        handed: the numbers of the arrays that only a loop reads, which begins with them.
     """
-    found: dict[int, Do] = {}
+
+    __slots__ = ("sums", "handed")
+    sums: dict[int, Do]
+    handed: set[int]
+
+
+def in_place(program: Program) -> InPlace:
+    """What may be done in the memory of other arrays."""
+    found = InPlace({}, set())
     _look(program.block, (), {}, {}, found)
     return found
 
@@ -49,16 +64,16 @@ def _look(
     params: Collection[Value],
     owned: dict[int, Counter[int]],
     made: dict[int, tuple[Do, Counter[int]]],
-    found: dict[int, Do],
+    found: InPlace,
 ) -> None:
-    """Find the sums of a block.
+    """Look through a block.
 
     Args:
         block: The block.
         params: The params of its loop.
         owned: The arrays around it that are memory of their own, with the reads of their block.
         made: The arrays with zeros around it, with the reads of their block.
-        found: Receives the sums.
+        found: Receives what is found.
     """
     reads = _reads(block)
     owned = {**owned, **{p.number: reads for p in params}}
@@ -69,11 +84,14 @@ def _look(
                 _look(i.then, (), owned, made, found)
                 _look(i.orelse, (), owned, made, found)
             case Loop():
+                for x in i.initial:
+                    if isinstance(x, Value) and owned.get(x.number, _NEVER)[x.number] == 1:
+                        found.handed.add(x.number)
                 _look(i.body, i.params, {}, {}, found)
             case Do():
                 sparse = _sparse(i, owned, made)
                 if sparse is not None:
-                    found[i.target.number] = sparse
+                    found.sums[i.target.number] = sparse
                     owned[i.target.number] = reads
                 elif _is_with_zeros(i):
                     made[i.target.number] = i, reads
@@ -99,9 +117,6 @@ def _sparse(
             if reads[y.number] == 1:
                 return sparse
     return None
-
-
-_NEVER: Counter[int] = Counter()
 
 
 def _is_with_zeros(i: Do) -> bool:

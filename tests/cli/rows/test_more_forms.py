@@ -225,6 +225,27 @@ def test_rows_do_not_import_what_they_do_not_use(tmp_path):
     assert (found.returncode, found.stderr) == (0, "")
 
 
+def test_from_parquet_to_parquet_needs_no_functions_of_pyarrow(tmp_path):
+    """pyarrow makes each of its functions, with its text, when pyarrow.compute is imported."""
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    columns = {"id": [f"s{k}" for k in range(300)], "x": [k / 4 for k in range(300)]}
+    parquet.write_table(pyarrow.table(columns), tmp_path / "rows.parquet")
+    asked = ["gradcli", "run", "x * 2", "--rows", "rows.parquet", "--keep", "id", "-o", "o.parquet"]
+    found = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", *asked, "--compile", "always"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    names = {line.rpartition("|")[2].strip() for line in found.stderr.splitlines()}
+    assert {"pyarrow.parquet", "pyarrow.compute"} & names == {"pyarrow.parquet"}
+    written = parquet.ParquetFile(tmp_path / "o.parquet").read().to_pydict()
+    assert written == {"id": columns["id"], "result": [2 * x for x in columns["x"]]}
+
+
 @pytest.mark.parametrize("compiled", ["always", "never"])
 def test_kept_values_of_typed_files_keep_their_types_in_json(cli, tmp_path, compiled):
     pyarrow = pytest.importorskip("pyarrow")

@@ -294,7 +294,8 @@ size: Op = torch_host(
 # of a size --------------------------------------------------------------------------------------
 
 
-def _full(session: Any, size: Any, value: Any, **options: Any) -> Tensor:
+def filled(session: Any, size: Any, value: Any, **options: Any) -> Tensor:
+    """A new tensor of the size, filled with one number."""
     size = sizes(size)
     check_memory(size)
     value = number(value, "fill_value")
@@ -310,7 +311,7 @@ def of_size(known: Statics, size: Any, **options: Any) -> Any:
 def _filled(name: str, value: float, text: str) -> Op:
     return torch_host(
         name,
-        lambda session, size, **options: _full(session, size, value, **options),
+        lambda session, size, **options: filled(session, size, value, **options),
         params={"*size": REQUIRED, **OPTIONS},
         infer=of_size,
         doc=f"A new tensor of the size, {text}.",
@@ -323,7 +324,7 @@ empty: Op = _filled("empty", 0.0, "filled with zeros (PyTorch leaves the values 
 
 full: Op = torch_host(
     "full",
-    _full,
+    filled,
     args=("size", "fill_value"),
     params=OPTIONS,
     infer=lambda known, size, value, **options: inferred(
@@ -341,11 +342,12 @@ def numeric(session: Any, value: Any) -> Any:
     return found
 
 
-def _full_like(session: Any, like: Any, value: Any, **options: Any) -> Tensor:
+def filled_like(session: Any, like: Any, value: Any, **options: Any) -> Tensor:
+    """A new tensor of the size and dtype of another, filled with one number."""
     like = numeric(session, like)
     if options["dtype"] is None:
         options["dtype"] = dtype_of(like)
-    return laid_as(_full(session, shape_of(like), value, **options), like)
+    return laid_as(filled(session, shape_of(like), value, **options), like)
 
 
 def laid_as(made: Tensor, like: Any) -> Tensor:
@@ -363,7 +365,7 @@ def like_input(known: Statics, input: Any, *value: Any, **options: Any) -> Any:
 def _filled_like(name: str, value: float, text: str) -> Op:
     return torch_host(
         name,
-        lambda session, input, **options: _full_like(session, input, value, **options),
+        lambda session, input, **options: filled_like(session, input, value, **options),
         args=("input",),
         params=OPTIONS,
         infer=like_input,
@@ -377,7 +379,7 @@ empty_like: Op = _filled_like("empty_like", 0.0, "zeros")
 
 full_like: Op = torch_host(
     "full_like",
-    _full_like,
+    filled_like,
     args=("input", "fill_value"),
     params=OPTIONS,
     infer=like_input,

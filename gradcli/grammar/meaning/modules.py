@@ -327,11 +327,13 @@ _NAMES = {
         """,
     "numpy": """
         amax amin max=amax min=amin round around=round allclose array_equal=equal take rot90
-        arange ones zeros full empty full_like empty_like copy=clone unique array_split=tensor_split
+        arange ones zeros full=numpy_full empty full_like=numpy_full_like empty_like copy=clone
+        unique array_split=tensor_split
         int32=numpy_int32 int16=numpy_int16 int8=numpy_int8 uint8=numpy_uint8
         float16=numpy_float16 half=numpy_float16 single=numpy_float32 intc=numpy_int32
-        short=numpy_int16 byte=numpy_int8 ubyte=numpy_uint8 resize=numpy_resize bincount cov
-        corrcoef gcd lcm nextafter signbit isin left_shift=bitwise_left_shift
+        short=numpy_int16 byte=numpy_int8 ubyte=numpy_uint8 resize=numpy_resize bincount
+        cov=numpy_cov
+        corrcoef=numpy_corrcoef gcd lcm nextafter signbit isin left_shift=bitwise_left_shift
         right_shift=bitwise_right_shift bitwise_and bitwise_or bitwise_xor invert=bitwise_not
         tensor_split broadcast_to float_=float bool bool_=bool int_=int ndarray=tensor
         intp=int floating=number integer=int
@@ -349,7 +351,8 @@ _NAMES = {
         abs absolute=abs add all any arccos=acos arccosh=acosh arcsin=asin arcsinh=asinh
         arctan=atan arctan2=atan2 arctanh=atanh argmax argmin argsort
         atleast_1d atleast_2d atleast_3d ceil clip=clamp column_stack concatenate=cat
-        concat=cat copysign cos cosh count_nonzero cross=linalg_cross deg2rad diag diagonal diff
+        concat=cat copysign cos cosh count_nonzero cross=linalg_cross deg2rad diag
+        diagonal=numpy_diagonal diff
         divide=div dstack e einsum equal=eq exp exp2 expand_dims=unsqueeze expm1 eye
         fabs=abs fliplr flipud float32=numpy_float32
         float64=numpy_float64 double=numpy_float64 float_power floor
@@ -361,7 +364,8 @@ _NAMES = {
         negative=neg not_equal=ne ones_like outer pi polygamma positive power=pow
         prod rad2deg radians=deg2rad degrees=rad2deg ravel reciprocal remainder reshape
         roll row_stack=vstack searchsorted sign sin sinc sinh sqrt square squeeze stack
-        subtract=sub sum swapaxes tan tanh tensordot tile trace trapezoid trapz tril triu
+        subtract=sub sum swapaxes tan tanh tensordot tile trace=numpy_trace trapezoid trapz
+        tril=numpy_tril triu=numpy_triu
         true_divide=div trunc vdot vstack where zeros_like
         """,
     "numpy.linalg": """
@@ -431,7 +435,7 @@ _NAMES = {
     "autograd.builtins": "dict isinstance list tuple type",
     "autograd.core": "primitive",
     "autograd.extend": "defjvp defvjp primitive",
-    "autograd.tracer": "primitive",
+    "autograd.tracer": "isbox=autograd_isbox primitive",
     "autograd.misc": "flatten=ravel_pytree",
     "autograd.misc.flatten": "flatten=ravel_pytree",
     "autograd.misc.fixed_points": "fixed_point=autograd_fixed_point",

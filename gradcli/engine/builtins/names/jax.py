@@ -11,7 +11,7 @@ from gradcli.engine.run.code.functions import called, wrong_function
 from gradcli.engine.run.derivatives import transforms
 from gradcli.engine.run.derivatives.batched import vmap as batched
 from gradcli.engine.run.session.state import RandomNumbers
-from gradcli.engine.tape.tensor import Number, truth
+from gradcli.engine.tape.tensor import Number, Tensor, truth
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import dtype_of
 from gradcli.engine.values.sizes import flag, whole
@@ -156,7 +156,7 @@ def _hvp_of(session: Any, fun: Any, argnum: Any) -> Any:
 
     def product(*given: Any) -> Any:
         *args, v = given
-        at = whole(argnum, "argnum")
+        at = transforms.argument_numbers(argnum, len(args))[0][0]
 
         def along(x: Any) -> Any:
             return slopes(*args[:at], x, *args[at + 1 :])
@@ -180,7 +180,7 @@ hessian_vector_product: Op = host(
 
 def _make_vjp(session: Any, fun: Any, argnum: Any) -> Any:
     def at(*args: Any) -> Any:
-        i = whole(argnum, "argnum")
+        i = transforms.argument_numbers(argnum, len(args))[0][0]
         value, pull = transforms.vjp(
             session, lambda x: called(fun, [*args[:i], x, *args[i + 1 :]], "make_vjp"), [args[i]]
         )
@@ -199,14 +199,37 @@ make_vjp: Op = host(
     keeps=True,
 )
 
+
+def _make_jvp(session: Any, fun: Any, argnum: Any) -> Any:
+    def at(*args: Any) -> Any:
+        i = transforms.argument_numbers(argnum, len(args))[0][0]
+
+        def along(x: Any) -> Any:
+            return called(fun, [*args[:i], x, *args[i + 1 :]], "make_jvp")
+
+        return lambda v: transforms.jvp(session, along, args[i], v)
+
+    return at
+
+
 make_jvp: Op = host(
     "make_jvp",
-    lambda session, fun, argnum: lambda x: lambda v: transforms.jvp(session, fun, x, v),
+    _make_jvp,
     args=("fun",),
     params={"argnum": 0},
     doc="autograd's: at a point the function from a tangent to value and derivative.",
     source="autograd: make_jvp",
     keeps=True,
+)
+
+
+isbox: Op = host(
+    "autograd_isbox",
+    lambda session, x: isinstance(x, Tensor) and x.recorded,
+    args=("x",),
+    infer=lambda known, x: known.unknown(),
+    doc="autograd's: true of a value that is being differentiated.",
+    source="autograd: tracer.isbox",
 )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any
 
-from gradcli.engine.builtins.create import constant_data, inferred, like, made
+from gradcli.engine.builtins.create import constant_data, like
 from gradcli.engine.ops.binding import static
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import REQUIRED, Op, constant, host
@@ -373,49 +373,79 @@ linalg_lstsq: Op = of_tensors(
 # small numerical methods ------------------------------------------------------------------------
 
 
-def _slopes(do: Do, f: Any, x: Any, dim: Any) -> Any:
-    """Second-order differences inside, first-order ones at the ends."""
+def _gradient(do: Do, f: Any, *spacings: Any, dim: Any) -> Any:
+    """The slopes along one dimension, or a tuple of those along several."""
     f = _floats(do, f)
-    if len(shape_of(f)) != 1:
-        raise run_error("shape-mismatch", "`np.gradient` takes one dimension here")
-    f_steps = _steps(do, f)
-    if x is None or not shape_of(x):
-        step = 1.0 if x is None else x
-        inner = do(ops.div, do(ops.add, _but(do, f_steps, 0), _but(do, f_steps, -1)), 2.0)
-        whole_ = do(ops.cat, _only(do, f_steps, 0), inner, _only(do, f_steps, -1), dim=0)
-        return do(ops.div, whole_, step)
-    steps = _steps(do, x)
-    before, behind = _but(do, steps, -1), _but(do, steps, 0)
-    slopes = do(ops.div, f_steps, steps)
-    weighted = do(
+    rank = len(shape_of(f))
+    named = dim if isinstance(dim, (list, tuple)) else [dim]
+    chosen = [*range(rank)] if dim is None else [axis(d, rank) for d in named]
+    given = [x for x in spacings if x is not None] or [1.0]
+    if len(given) == 1 and not shape_of(given[0]):
+        given *= len(chosen)  # one distance for every dimension
+    if len(given) != len(chosen):
+        message = f"`np.gradient` got places for {len(given)} of {len(chosen)} dimensions"
+        raise run_error("bad-argument", message)
+    for d in chosen:
+        if shape_of(f)[d] < 2:
+            message = "`np.gradient` needs two elements along a dimension"
+            raise run_error("bad-argument", message, raises=ValueError)
+    slopes = tuple(_slopes(do, f, x, d) for x, d in zip(given, chosen, strict=True))
+    return slopes[0] if len(slopes) == 1 else slopes
+
+
+def _slopes(do: Do, f: Any, x: Any, d: int) -> Any:
+    """Second-order differences inside, first-order ones at the ends."""
+    f_steps = _steps(do, f, d)
+    first, last = _only(do, f_steps, d, 0), _only(do, f_steps, d, -1)
+    if not shape_of(x):
+        both = do(ops.sub, _but(do, f, d, 0, 2), _but(do, f, d, -1, 2))
+        inner = do(ops.div, both, do(ops.mul, 2.0, x))
+        return do(ops.cat, do(ops.div, first, x), inner, do(ops.div, last, x), dim=d)
+    steps = do(ops.reshape, _steps(do, x, 0), shape=(-1, *[1] * (len(shape_of(f)) - d - 1)))
+    before, behind = _but(do, steps, 0, -1), _but(do, steps, 0, 0)
+    both = do(ops.add, before, behind)
+    left = do(ops.neg, do(ops.div, behind, do(ops.mul, before, both)))
+    middle = do(ops.div, do(ops.sub, behind, before), do(ops.mul, before, behind))
+    right = do(ops.div, before, do(ops.mul, behind, both))
+    inner = do(
         ops.add,
-        do(ops.mul, _but(do, slopes, 0), before),
-        do(ops.mul, _but(do, slopes, -1), behind),
+        do(
+            ops.add,
+            do(ops.mul, left, _but(do, f, d, -1, 2)),
+            do(ops.mul, middle, _but(do, _but(do, f, d, 0), d, -1)),
+        ),
+        do(ops.mul, right, _but(do, f, d, 0, 2)),
     )
-    inner = do(ops.div, weighted, do(ops.add, before, behind))
-    return do(ops.cat, _only(do, slopes, 0), inner, _only(do, slopes, -1), dim=0)
+    first = do(ops.div, first, _only(do, steps, 0, 0))
+    return do(ops.cat, first, inner, do(ops.div, last, _only(do, steps, 0, -1)), dim=d)
 
 
-def _steps(do: Do, x: Any) -> Any:
-    """From each element to the next."""
-    return do(ops.sub, _but(do, x, 0), _but(do, x, -1))
+def _steps(do: Do, x: Any, d: int) -> Any:
+    """From each element along a dimension to the next."""
+    return do(ops.sub, _but(do, x, d, 0), _but(do, x, d, -1))
 
 
-def _but(do: Do, x: Any, end: int) -> Any:
-    """All but the first element, or but the last."""
-    return do(ops.getitem, x, index=slice(1, None) if end == 0 else slice(None, -1))
+def _but(do: Do, x: Any, d: int, end: int, count: int = 1) -> Any:
+    """All but the first elements along a dimension, or but the last."""
+    kept = slice(count, None) if end == 0 else slice(None, -count)
+    return do(ops.getitem, x, index=_along(d, kept))
 
 
-def _only(do: Do, x: Any, end: int) -> Any:
-    return do(ops.getitem, x, index=slice(0, 1) if end == 0 else slice(-1, None))
+def _only(do: Do, x: Any, d: int, end: int) -> Any:
+    return do(ops.getitem, x, index=_along(d, slice(0, 1) if end == 0 else slice(-1, None)))
+
+
+def _along(d: int, places: slice) -> tuple[slice, ...]:
+    return (*[slice(None)] * d, places)
 
 
 gradient: Op = of_tensors(
     "gradient",
-    _slopes,
-    args=("input", "x=None"),
+    _gradient,
+    args=("input", "x=None", "y=None", "z=None"),
     params={"dim": None},
-    doc="`np.gradient`: slopes of a row of values at places `x`, or at a distance.",
+    doc="`np.gradient`: slopes along each dimension, at the places `x` (`y`, `z` for the next "
+    "dimensions), or at a distance.",
 )
 
 
@@ -481,10 +511,36 @@ def _row(value: Any, name: str) -> Any:
 
 
 def _polyfit(session: Any, x: Any, y: Any, deg: Any) -> Any:
-    x, y, degree = _row(x, "x"), _row(y, "y"), whole(deg, "deg")
-    if len(x) != len(y) or not x.size or degree < 0:
-        raise run_error("shape-mismatch", f"`np.polyfit` got {len(x)} places and {len(y)} values")
-    return Tensor(plain(np.polyfit(x, y, degree)))
+    at, values, degree = _row(x, "x"), _row(y, "y"), whole(deg, "deg")
+    if len(at) != len(values) or not at.size or degree < 0:
+        message = f"`np.polyfit` got {len(at)} places and {len(values)} values"
+        raise run_error("shape-mismatch", message)
+    if not moves(session, x, y):
+        return Tensor(plain(np.polyfit(at, values, degree)))
+    x, y = (_float(session, v) for v in _operands(session, "polyfit", (x, y)))
+    powers = session.do(ops.vander, [x], {"N": degree + 1, "increasing": False})
+    values = session.do(ops.unsqueeze, [y], {"dim": 1})
+    found, *_ = session.do(ops.lstsq, [powers, values], ops.lstsq.defaults)
+    return session.do(ops.squeeze, [found], {"dim": 1})
+
+
+def moves(session: Any, *given: Any) -> bool:
+    """True if a derivative by one of the values, or by a number in it, may be asked for."""
+    return bool(session.recording and _has_graph(given))
+
+
+_ROWS = (list, tuple)
+
+
+def _has_graph(items: Sequence[Any]) -> bool:
+    return any(
+        _has_graph(v) if type(v) in _ROWS else isinstance(v, Tensor) and v.recorded for v in items
+    )
+
+
+def as_lists(items: Sequence[Any]) -> list[Any]:
+    """Nested rows as lists."""
+    return [as_lists(v) if type(v) in _ROWS else v for v in items]
 
 
 polyfit: Op = host(
@@ -492,19 +548,36 @@ polyfit: Op = host(
     _polyfit,
     args=("x", "y", "deg"),
     infer=lambda known, *given: known.unknown(),
-    doc="`np.polyfit`: coefficients of the polynomial of least squares, a constant.",
+    doc="`np.polyfit`: coefficients of the polynomial of least squares.",
     flat=True,
     source="NumPy: polyfit",
 )
 
 
 def _convolve(session: Any, a: Any, v: Any, mode: Any) -> Any:
-    a, v = _row(a, "a"), _row(v, "v")
-    if not (a.size and v.size):
+    first, second = _row(a, "a"), _row(v, "v")
+    if not (first.size and second.size):
         raise run_error("shape-mismatch", "`np.convolve` needs elements in both rows")
     if mode not in ("full", "same", "valid"):
         raise run_error("bad-argument", '`mode` is "full", "same" or "valid"', raises=ValueError)
-    return Tensor(plain(np.convolve(a, v, mode)))
+    if not moves(session, a, v):
+        return Tensor(plain(np.convolve(first, second, mode)))
+    given = _operands(session, "convolve", (a, v))
+    long, short = given if len(first) >= len(second) else reversed(given)
+    kernel = session.do(ops.flip, [short], {"dims": (0,)})
+    rows = [
+        session.do(ops.reshape, [_float(session, r)], {"shape": (1, 1, -1)}) for r in (long, kernel)
+    ]
+    many, few = max(len(first), len(second)), min(len(first), len(second))
+    all_ = session.do(ops.conv1d, [*rows, None], {**ops.conv1d.defaults, "padding": few - 1})
+    all_ = session.do(ops.reshape, [all_], {"shape": (-1,)})
+    start = {"full": 0, "same": (few - 1) // 2, "valid": few - 1}[mode]
+    count = {"full": many + few - 1, "same": many, "valid": many - few + 1}[mode]
+    return session.do(ops.getitem, [all_], {"index": slice(start, start + count)})
+
+
+def _float(session: Any, x: Any) -> Any:
+    return _floats(lambda op, *args, **wanted: session.do(op, args, {**op.defaults, **wanted}), x)
 
 
 convolve: Op = host(
@@ -513,7 +586,7 @@ convolve: Op = host(
     args=("a", "v"),
     params={"mode": "full"},
     infer=lambda known, *given, **options: known.unknown(),
-    doc="`np.convolve`: the convolution of two rows, a constant.",
+    doc="`np.convolve`: the convolution of two rows.",
     flat=True,
     source="NumPy: convolve",
 )
@@ -568,96 +641,7 @@ vectorize: Op = host(
 )
 
 
-# new arrays -------------------------------------------------------------------------------------
-
-_NEW: dict[str, Any] = {"dtype": None}
-
-
-def _array(session: Any, value: Any, dtype: Any, **options: Any) -> Any:
-    if isinstance(value, Tensor) and value.requires_grad:  # as autograd's array does
-        return session.do(ops.clone, [value], {})
-    if type(value) in _ROWS and session.recording and _has_graph(value):
-        return session.tensor(_as_lists(value))
-    data = constant_data(value)
-    return made(data, dtype_of(data) if dtype is None else dtype, None, False)
-
-
-_ROWS = (list, tuple)
-
-
-def _has_graph(items: Sequence[Any]) -> bool:
-    return any(
-        _has_graph(v) if type(v) in _ROWS else isinstance(v, Tensor) and v.recorded for v in items
-    )
-
-
-def _as_lists(items: Sequence[Any]) -> list[Any]:
-    return [_as_lists(v) if type(v) in _ROWS else v for v in items]
-
-
-def _array_of(known: Statics, value: Any, dtype: Any, **options: Any) -> Any:
-    found = known.of_numbers(value)
-    shape, own = like(found)
-    if shape is None:
-        return known.unknown(value)
-    return known.like(known.itself(found), shape, known.dtype(dtype, own))
-
-
-array: Op = host(
-    "numpy_array",
-    _array,
-    args=("object",),
-    params={**_NEW, "copy": True, "ndmin": 0},
-    infer=_array_of,
-    doc="`np.array`: a new tensor of numbers, lists and tensors, connected to them.",
-    source="NumPy: array",
-    aliases=("numpy_asarray",),
-)
-
-
-def _linspace(session: Any, start: Any, stop: Any, num: Any, endpoint: Any, dtype: Any) -> Any:
-    (count,) = sizes((whole(num, "num"),), "num")
-    check_memory((count,))
-    first, last = float(number(start, "start")), float(number(stop, "stop"))
-    found = np.linspace(first, last, count, flag(endpoint, "endpoint"))
-    return made(found, "float64" if dtype is None else dtype, None, False)
-
-
-def _counted(known: Statics, start: Any, stop: Any, num: Any, **options: Any) -> Any:
-    count = known.static(num)
-    return inferred(known, None if count is UNSURE else (count,), "float64", options)
-
-
-linspace: Op = host(
-    "numpy_linspace",
-    _linspace,
-    args=("start", "stop"),
-    params={"num": 50, "endpoint": True, "dtype": None},
-    infer=lambda known, start, stop, num, endpoint, dtype: _counted(
-        known, start, stop, num, dtype=dtype
-    ),
-    doc="`np.linspace`: `num` (50) numbers at equal distances from start to stop.",
-    sees=False,
-    source="NumPy: linspace",
-)
-
-logspace: Op = host(
-    "numpy_logspace",
-    lambda session, start, stop, num, endpoint, base, dtype: made(
-        number(base, "base") ** _linspace(session, start, stop, num, endpoint, None).data,
-        "float64" if dtype is None else dtype,
-        None,
-        False,
-    ),
-    args=("start", "stop"),
-    params={"num": 50, "endpoint": True, "base": 10.0, "dtype": None},
-    infer=lambda known, start, stop, num, endpoint, base, dtype: _counted(
-        known, start, stop, num, dtype=dtype
-    ),
-    doc="`np.logspace`: powers of `base` with exponents at equal distances.",
-    sees=False,
-    source="NumPy: logspace",
-)
+# elements and sizes ------------------------------------------------------------------------------
 
 
 def _item(session: Any, value: Any) -> Any:

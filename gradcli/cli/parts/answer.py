@@ -15,7 +15,7 @@ from gradcli.cli.line.output import Target
 from gradcli.cli.line.query import Question
 from gradcli.cli.line.records import Batch, row_form
 from gradcli.cli.parts.lock import locked
-from gradcli.cli.parts.manifest import Manifest, digest
+from gradcli.cli.parts.manifest import Manifest, digest, earlier_parts
 from gradcli.cli.parts.names import outputs_of
 from gradcli.cli.parts.task import Job, Piece, Report, answer_part
 from gradcli.cli.rows.rows import left_out, not_right, wanted
@@ -69,7 +69,9 @@ class Work:
         is_numbered = self.form == "ndjson" or line.on_error != "stop"
         draws = line.seed is not None or "seed" in question.program.source.text
         size = part_size(line.part_size)
-        self.parts = [*parts_of(asked.files, asked.dialect, size, counted=is_numbered or draws)]
+        known = {} if self.folder is None or line.restart else earlier_parts(self.folder)
+        counted = is_numbered or draws
+        self.parts = [*parts_of(asked.files, asked.dialect, size, counted=counted, known=known)]
         self.outputs = outputs_of(self.parts, self.form)
         inputs = {os.path.realpath(part.name) for part in self.parts}
         mine = [] if self.folder is None else [os.path.join(self.folder, n) for n in self.outputs]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from gradcli.cli.parts.task import version
 from gradcli.cli.parts.tasks import Call, Tasks
-from gradcli.cli.parts.worker import ALONE, other_version
+from gradcli.cli.parts.worker import ALONE, keep_memory, other_version
 from gradcli.cli.terminal.failures import usage
 from gradcli.errors import GradError
 from gradcli.formats.files.places import is_url
@@ -156,6 +156,7 @@ def answer(data: bytes, part: Part, question: bytes, client: str) -> Answer:
 
 @lru_cache(maxsize=4)
 def _loaded(data: bytes) -> tuple[Any, Reading]:
+    keep_memory()
     found: tuple[Any, Reading] = pickle.loads(data)
     return found
 

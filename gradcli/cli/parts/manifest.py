@@ -172,6 +172,10 @@ class Manifest:
                 "changed": part.changed,
                 "output": output,
                 **({} if part.first is None else {"first": part.first}),
+                **({} if part.rows is None else {"count": part.rows}),
+                **(
+                    {} if part.number is None else {"range": [getattr(part, key) for key in _RANGE]}
+                ),
                 **{key: value for key, value in noted.get(k, _WAITING).items() if key in _NOTED},
             }
             for k, (part, output) in enumerate(zip(self.parts, self.outputs, strict=True))
@@ -194,6 +198,7 @@ class Manifest:
         self._next = time.monotonic() + max(_PAUSE, _SHARE * took)
 
 
+_RANGE = ("begin", "end", "head", "over", "read")
 _WAITING = {"status": "waiting"}
 _NOTED = ("status", "rows", "left_out", "exit", "wrong", "seconds")
 
@@ -205,6 +210,16 @@ def _differing(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
         if was != is_now:
             return f"another `{name}`: {json.dumps(was)}, not {json.dumps(is_now)}"
     return "other options"
+
+
+def earlier_parts(folder: str) -> dict[str, list[Part]]:
+    """By file, the parts into which an earlier run has cut it, with the number of their records."""
+    found: dict[str, list[Part]] = {}
+    with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):  # told by `take_up`
+        for was in json.loads(read_whole(joined(folder, [MANIFEST])) or b"{}").get("parts", ()):
+            about = was["input"], was["bytes"], was["changed"], was["part"], was.get("count")
+            found.setdefault(was["input"], []).append(Part(*about, None, *was.get("range", ())))
+    return found
 
 
 def digest(text: str) -> str:

@@ -73,12 +73,12 @@ def other_version(client: str) -> UsageError | None:
 
 @lru_cache(maxsize=2)
 def _loaded(data: bytes) -> Job:
-    _keep_memory()
+    keep_memory()
     job: Job = pickle.loads(data)
     return job
 
 
-def _keep_memory() -> None:
+def keep_memory() -> None:
     """Have this process use the memory of a batch of rows for the next one.
 
     The nannies of Dask have workers give memory back to the system at once, which takes away

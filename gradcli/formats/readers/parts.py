@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import IO, NamedTuple
 
@@ -40,6 +40,7 @@ class Part(NamedTuple):
         begin, end: The range of bytes, or of row groups.
         head: The bytes of the header at the beginning of the file.
         over: How many lines between the header and its records belong to other parts.
+        read: About how many bytes of the file are read, of a part of a file.
     """
 
     name: str
@@ -52,12 +53,12 @@ class Part(NamedTuple):
     end: int = 0
     head: int = 0
     over: int = 0
+    read: int = 0
 
     @property
     def bytes(self) -> int:
         """About how many bytes are read."""
-        in_bytes = self.number is not None and not is_arrow(self.name)
-        return self.end - self.begin if in_bytes else self.size
+        return self.size if self.number is None else self.read
 
     @property
     def title(self) -> str:
@@ -66,7 +67,12 @@ class Part(NamedTuple):
 
 
 def parts_of(
-    names: Sequence[str], dialect: Dialect, most: int | None, *, counted: bool
+    names: Sequence[str],
+    dialect: Dialect,
+    most: int | None,
+    *,
+    counted: bool,
+    known: Mapping[str, Sequence[Part]] | None = None,
 ) -> Iterator[Part]:
     """The parts of some files, in order.
 
@@ -76,22 +82,29 @@ def parts_of(
         most: About how many bytes a part has, where a file can be cut; None for whole files.
         counted: True to count the records of each part, which reads the whole file unless its
             format has the number.
+        known: By file, the parts of an earlier run that was asked the same. A file that has not
+            changed is not read again.
 
     Raises:
         InputError: If a file cannot be read.
     """
     first: int | None = 0
     for name in names:
-        for part in _of_file(name, dialect, most, counted=counted):
+        before = (known or {}).get(name, ())
+        for part in _of_file(name, dialect, most, before, counted=counted):
             yield part._replace(first=first)
             first = None if first is None or part.rows is None else first + part.rows
 
 
-def _of_file(name: str, dialect: Dialect, most: int | None, *, counted: bool) -> list[Part]:
+def _of_file(
+    name: str, dialect: Dialect, most: int | None, before: Sequence[Part], *, counted: bool
+) -> list[Part]:
     try:
         whole = Part(name, *facts(name))
     except OSError as error:
         raise unreadable(name, error) from None
+    if _are_still(before, whole, counted=counted):
+        return [*before]
     if is_arrow(name):
         return _of_groups(whole, most)
     is_cut = dialect.encoding is None and os.path.splitext(name)[1].lower() in _LINES
@@ -100,6 +113,21 @@ def _of_file(name: str, dialect: Dialect, most: int | None, *, counted: bool) ->
         if found:
             return found
     return [whole._replace(rows=_counted(whole, dialect)) if counted else whole]
+
+
+def _are_still(before: Sequence[Part], whole: Part, *, counted: bool) -> bool:
+    """True if parts are those of a file, which has not changed since. Parts without records are
+    not: they may not have been readable.
+    """
+    numbers = [part.number for part in before]
+    if numbers not in ([None], [*range(len(before) or 1)]):
+        return False  # none, or those of a file that was named twice
+    return all(
+        (part.size, part.changed) == (whole.size, whole.changed)
+        and part.rows != 0
+        and not (counted and part.rows is None)
+        for part in before
+    )
 
 
 def _counted(part: Part, dialect: Dialect) -> int:
@@ -126,10 +154,13 @@ def _of_groups(whole: Part, most: int | None) -> list[Part]:
         size += more
     if len(cuts) == 1:
         return [whole._replace(rows=sum(rows))]
-    return [
-        whole._replace(number=number, begin=begin, end=end, rows=sum(rows[begin:end]))
-        for number, (begin, end) in enumerate(pairwise([*cuts, len(groups)]))
-    ]
+    sizes = [size for _, size in groups]  # before they were compressed
+    found = []
+    for number, (begin, end) in enumerate(pairwise([*cuts, len(groups)])):
+        read = whole.size * sum(sizes[begin:end]) // (sum(sizes) or 1)
+        part = whole._replace(number=number, begin=begin, end=end, read=read)
+        found.append(part._replace(rows=sum(rows[begin:end])))
+    return found
 
 
 # lines --------------------------------------------------------------------------------------------
@@ -182,7 +213,8 @@ def _cut(whole: Part, file: IO[bytes], head: bytes, most: int, *, has_quotes: bo
 
 
 def _range(whole: Part, number: int, begin: int, end: int, head: int, over: int, rows: int) -> Part:
-    return whole._replace(number=number, begin=begin, end=end, head=head, over=over, rows=rows)
+    part = whole._replace(number=number, begin=begin, end=end, head=head, over=over, rows=rows)
+    return part._replace(read=end - begin)
 
 
 class _Range(io.RawIOBase):

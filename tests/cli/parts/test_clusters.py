@@ -1,6 +1,7 @@
 """`--cluster`: the same bytes as one process, from real workers."""
 
 import json
+import pickle
 import random
 import subprocess
 import sys
@@ -117,6 +118,14 @@ def test_two_programs_are_compared_by_workers(joined, parts, cli):
     one = cli(*line)
     assert one[0] == 0, one
     assert cli(*line, "--cluster", "local:2") == one
+
+
+def test_workers_of_a_fit_keep_the_memory_of_a_step(monkeypatch):
+    told = []
+    monkeypatch.setattr(away, "keep_memory", lambda: told.append(True))
+    data = pickle.dumps(("setup", "reading"))
+    assert away._loaded(data) == away._loaded(data) == ("setup", "reading")
+    assert told == [True]
 
 
 @pytest.mark.long

@@ -13,6 +13,7 @@ import pytest
 from support.processes.in_process import command
 
 from gradcli.cli.parts.names import outputs_of
+from gradcli.formats.readers import parts
 from gradcli.formats.readers.parts import Part, open_part, parts_of
 from gradcli.formats.texts.dialect import USUAL
 
@@ -268,6 +269,72 @@ def test_row_groups_are_parts(cli, lake):
     assert len(parts) > 2
     found = [parquet.read_table(f"out/{part['output']}") for part in parts]
     assert pyarrow.concat_tables(found).equals(parquet.read_table("one.parquet"))
+
+
+def test_the_bytes_of_row_groups_are_those_of_the_file(cli, lake):
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    parquet.write_table(pyarrow.table({"x": [0.5] * 100}), "t.parquet", row_group_size=25)
+    found = [*parts_of(["t.parquet"], USUAL, 100, counted=False)]
+    assert len(found) > 2
+    assert os.path.getsize("t.parquet") - sum(part.bytes for part in found) in range(len(found))
+
+
+@pytest.mark.parametrize("form", ["csv", "ndjson", "parquet"])
+def test_files_are_cut_and_counted_once(cli, lake, monkeypatch, form):
+    """A manifest keeps the cuts of files; one that was changed is cut again."""
+    line = ["run", "x + 1", "--rows", "lake/", "--part-size", "60", "-f", "ndjson", "-o", "out/"]
+    if form == "parquet":
+        pytest.importorskip("pyarrow")
+        from pyarrow import csv, parquet
+
+        for k in (1, 2, 10):
+            rows = csv.read_csv(f"lake/a{k}.csv")
+            parquet.write_table(rows, f"lake/a{k}.parquet", row_group_size=3)
+            os.unlink(f"lake/a{k}.csv")
+    elif form == "ndjson":
+        for k in (1, 2, 10):
+            lines = "".join(f'{{"x": {i / 7}}}\n' for i in range(9))
+            (lake / "lake" / f"a{k}.ndjson").write_text(lines)
+            os.unlink(f"lake/a{k}.csv")
+    else:
+        (lake / "lake" / "a2.csv").write_text('id,x\n"1",1\n"2",2\n' + "3,3\n" * 20)  # one part
+    asked = cli(*line)
+    before = manifest(lake / "out")["parts"]
+    read = []
+    for name in ("_of_lines", "_of_groups", "_counted"):
+        own = getattr(parts, name)
+        monkeypatch.setattr(
+            parts, name, lambda part, *a, own=own: read.append(part.name) or own(part, *a)
+        )
+    assert cli(*line)[0] == asked[0]
+    assert manifest(lake / "out")["parts"] == before
+    assert read == []
+    plan = cli(*line, "--dry-run")[1]
+    assert read == []
+    assert (
+        cli(*line, "--dry-run", "--restart")[1].replace("waiting", "done").split("\n")[:-2]
+        == (plan.replace("waiting", "done").split("\n")[:-2])
+    )
+    assert read != []
+
+
+def test_a_part_that_could_not_be_counted_is_counted_again(cli, lake):
+    """Also if the file looks as before, as after a change of rights."""
+    file = lake / "lake" / "a2.csv"
+    good, times = file.read_bytes(), (1e9, 1e9)
+    file.write_bytes(b"\x89PNG\r\n\x1a\n".ljust(len(good)))
+    os.utime(file, times)
+    line = ("run", "x + 1", "--rows", "lake/", "-f", "ndjson", "-o", "out/")
+    assert cli(*line)[0] == 4
+    file.write_bytes(good)
+    os.utime(file, times)
+    status, _, err = cli(*line)
+    assert status == 0, err
+    texts = [(lake / "out" / f"a{k}.ndjson").read_text() for k in (1, 2, 10)]
+    rows = [json.loads(line)["row"] for text in texts for line in text.splitlines()]
+    assert rows == [*range(27)]
 
 
 def test_seeds_are_those_of_one_process(cli, lake):

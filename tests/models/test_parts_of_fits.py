@@ -132,8 +132,8 @@ def test_a_place_names_its_file(cli, tmp_path):
     assert f"is not finite at `{tmp_path / 'b.csv'}`, line 2: inf" in err
 
 
-@pytest.mark.parametrize("indent", [None, 1])
-def test_a_place_in_an_array_is_a_line_of_its_file(cli, tmp_path, indent):
+@pytest.mark.parametrize(("indent", "more"), [(None, ()), (1, ("--where", "t > 3"))])
+def test_a_place_in_an_array_is_a_line_of_its_file(cli, tmp_path, indent, more):
     records = [{"t": k, "y": 2.0**-k} for k in range(600)]
     records[500]["y"] = "oops"
     text = json.dumps(records, indent=indent)
@@ -141,11 +141,10 @@ def test_a_place_in_an_array_is_a_line_of_its_file(cli, tmp_path, indent):
     file = tmp_path / "a.json"
     file.write_text(text)
     line = ("fit", "a * exp(-k * t)", "a=2", "k=0.5", "--rows", str(file), "--on-error", "skip")
-    for more in ((), ("--where", "t > 3")):
-        _, _, err = cli(*line, "--observed", "y", *more)
-        assert f"rows left out, the first at line {lines[500]}\n" in err
-        _, _, err = cli(*line, "--observed", "1 / (t - 577)", *more)
-        assert f"is not finite at `{file}`, line {lines[577]}: inf" in err
+    _, _, err = cli(*line, "--observed", "y", *more)
+    assert f"rows left out, the first at line {lines[500]}\n" in err
+    _, _, err = cli(*line, "--observed", "1 / (t - 577)", *more)
+    assert f"is not finite at `{file}`, line {lines[577]}: inf" in err
 
 
 def test_parts_of_other_shapes_are_refused(cli, tmp_path):

@@ -3,7 +3,7 @@
 A Dask scheduler and its workers are started on loopback, and asked for the gradient at each row of a
 table in parts. They are killed, interrupted, and given parts and disks that fail. Each time the bytes
 are those of one process, and what was done before is not done again. A cluster serves all faults; one
-pass takes about a minute.
+pass takes two minutes.
 """
 
 from __future__ import annotations

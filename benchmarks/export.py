@@ -3,77 +3,18 @@
 from __future__ import annotations
 
 import ctypes
+import re
 from collections.abc import Callable, Sequence
 from time import process_time
 from typing import Any
 
-from benchmarks import calls, compiled, loops, peers
+from benchmarks import by_hand, calls, compiled, loops, peers
 from benchmarks.clock import race, table
 from gradcli.program import load
 
 TURNS = 100_000
 DATA = 200  # numbers of a series
 CALLS = 500  # of a function of a series, at a time
-
-HAND = """
-#define _GNU_SOURCE
-#include <math.h>
-#include <stdlib.h>
-#ifdef __APPLE__
-#define sincos __sincos
-#endif
-double growth(const double *x, const double *y, long n, double *g) {
-    double *tape = malloc(2 * n * sizeof *tape), s = 0.5, of_s = 1.0, of_x = 0.0;
-    (void) y;
-    for (long i = 0; i < n; i++) {
-        sincos(s, &tape[2 * i], &tape[2 * i + 1]);
-        s = s + tape[2 * i] * x[0];
-    }
-    for (long i = n - 1; i >= 0; i--) {
-        of_x = of_x + of_s * tape[2 * i];
-        of_s = of_s + of_s * x[0] * tape[2 * i + 1];
-    }
-    free(tape);
-    g[0] = of_x;
-    return s;
-}
-double sines(const double *x, const double *y, long n, double *g) {
-    double *tape = malloc(n * sizeof *tape), s = x[0], of_s = 1.0, of_x = 0.0;
-    (void) y;
-    for (long i = 0; i < n; i++) {
-        double sine;
-        sincos(s, &sine, &tape[i]);
-        s = sine * 1.01 + x[0];
-    }
-    for (long i = n - 1; i >= 0; i--) {
-        of_x += of_s;
-        of_s *= 1.01 * tape[i];
-    }
-    free(tape);
-    g[0] = of_x + of_s;
-    return s;
-}
-double regression(const double *x, const double *y, long n, double *g) {
-    double c = x[5], w = exp(-x[6]), total = 0.0;
-    for (long k = 0; k < 7; k++) {
-        g[k] = 0.0;
-    }
-    for (long t = 5; t < n; t++) {
-        double m = c;
-        for (long k = 0; k < 5; k++) {
-            m += x[k] * y[t - 1 - k];
-        }
-        double r = (y[t] - m) * w;
-        total = total - 0.5 * r * r - x[6];
-        for (long k = 0; k < 5; k++) {
-            g[k] += r * w * y[t - 1 - k];
-        }
-        g[5] += r * w;
-        g[6] += r * r - 1.0;
-    }
-    return total;
-}
-"""
 
 
 def main(repeats: int = 9) -> None:
@@ -88,6 +29,10 @@ def main(repeats: int = 9) -> None:
     _race("sines", text, [0.7], [], TURNS, repeats)
     _race("garch", calls.GARCH, [0.1, 0.2, 0.3, 0.4], y, DATA, repeats)
     _race("regression", calls.REGRESSION, slopes, y, DATA, repeats)
+    _race("lorenz", by_hand.LORENZ, [10.0, 28.0, 2.6], [], DATA, repeats)
+    _race("kalman", by_hand.KALMAN, [0.9, -1.0, 0.1], y, DATA, repeats)
+    _race("mixture", by_hand.MIXTURE, [0.3, -1.0, 1.5], y, DATA, repeats)
+    _race("smoothing", by_hand.SMOOTHING, [0.3, 0.1, 0.9], y, DATA, repeats)
 
 
 def _race(
@@ -95,59 +40,61 @@ def _race(
 ) -> None:
     files = load(text).export("exported.c", {"y": y} if len(y) else {})
     both = "\n".join(reversed(files.values())).replace('#include "exported.h"', "")
+    call = f"value = {name}(x, y, {turns}, g);"
     with (
-        peers.library(HAND + calls.C) as hand,
-        peers.library(f"#define _POSIX_C_SOURCE 200809L\n{both}") as made,
+        peers.library(by_hand.HAND + calls.C + _repeated(call, 0)) as hand,
+        peers.library(_POSIX + both + _exported(both, x, y)) as made,
     ):
         if hand is None or made is None:
             print("there is no C compiler")
             return
         times = max(1, CALLS * DATA // turns)
         works = {
-            "C by hand": _repeated(_by_hand(hand, name, _numbers(x), y, turns), times),
-            "exported C": _repeated(_exported(made, x, y), times),
+            "C by hand": _work(hand, _numbers(x), y, times),
+            "exported C": _work(made, _numbers(x), y, times),
         }
         found = race(works, repeats, process_time)
     title = f"{name}: a loop of {turns:,} turns, value and gradient"
     print(table(title, found, "us a turn", 1e6 / turns / times, "C by hand"))
 
 
-def _repeated(work: Callable[[], float], times: int) -> Callable[[], float]:
-    def repeated() -> float:
-        for _ in range(times):
-            found = work()
-        return found
-
-    return repeated
+_POSIX = "#define _POSIX_C_SOURCE 200809L\n#include <stdlib.h>\n"
 
 
-def _by_hand(
-    hand: Any, name: str, x: Sequence[float], y: Sequence[float], turns: int
-) -> Callable[[], float]:
-    function = getattr(hand, name)
+def _repeated(call: str, size: int) -> str:
+    """A C function that does a call many times with as much work memory; the call sets `value`."""
+    return f"""
+double repeated(long times, const double *x, const double *y, double *g)
+{{
+    double value = 0.0, *work = malloc({size} * sizeof *work);
+    for (long k = 0; k < times; k++) {{
+        {call}
+    }}
+    free(work);
+    return value;
+}}
+"""
+
+
+def _exported(text: str, x: Sequence[Any], y: Sequence[float]) -> str:
+    """The call of the exported function at the numbers and arrays `x`, and at the data."""
+    args, at = [], 0
+    for v in x:
+        args.append(f"&x[{at}]" if isinstance(v, list) else f"x[{at}]")
+        at += len(v) if isinstance(v, list) else 1
+    args += ["y"] if len(y) else []
+    args += ["&value", "g"]
+    size = re.search(r"size_t exported_work_size\(void\)\n{\n    return (\d+);", text)
+    args += ["work", size[1]] if size else []
+    return _repeated(f"if (exported({', '.join(args)})) abort();", int(size[1]) if size else 0)
+
+
+def _work(library: Any, x: Sequence[float], y: Sequence[float], times: int) -> Callable[[], float]:
+    """Calls that one call from Python begins, which takes long itself."""
+    function = library.repeated
     function.restype = ctypes.c_double
     given, data, grad = _doubles(x), _doubles(y), _doubles([0.0] * len(x))
-    count = ctypes.c_long(turns)
-    return lambda: float(function(given, data, count, grad))
-
-
-def _exported(made: Any, x: Sequence[Any], y: Sequence[float]) -> Callable[[], float]:
-    """A call of the exported function at the numbers and arrays `x`, and at the data."""
-    args = [_doubles(v) if isinstance(v, list) else ctypes.c_double(v) for v in x]
-    args += [_doubles(y)] if len(y) else []
-    value, grad = ctypes.c_double(), _doubles([0.0] * len(_numbers(x)))
-    args += [ctypes.byref(value), grad]
-    if hasattr(made, "exported_work_size"):
-        made.exported_work_size.restype = ctypes.c_size_t
-        size = made.exported_work_size()
-        args += [_doubles([0.0] * size), ctypes.c_size_t(size)]
-
-    def call() -> float:
-        status = made.exported(*args)
-        assert status == 0, f"status {status}"
-        return value.value
-
-    return call
+    return lambda: float(function(ctypes.c_long(times), given, data, grad))
 
 
 def _numbers(x: Sequence[Any]) -> list[float]:

@@ -1,7 +1,8 @@
 """Take from the tape what the derivative can read without it.
 
 The number of turns of a counted loop is its bound. A value that is pushed once, outside of all
-loops, stays where it is; a branch passes it on.
+loops, stays where it is; a branch passes it on. Others are pushed as soon as they are there, so
+that nothing else has to keep them.
 """
 
 from __future__ import annotations
@@ -24,7 +25,15 @@ from gradcli.engine.compile.typed import (
     nothing,
     type_of,
 )
-from gradcli.engine.compile.walk import Fresh, defined, instructions, read, with_names
+from gradcli.engine.compile.walk import (
+    Fresh,
+    blocks,
+    defined,
+    instructions,
+    read,
+    with_blocks,
+    with_names,
+)
 from gradcli.record import Record
 
 
@@ -48,7 +57,28 @@ def relieved(program: Program) -> Relieved:
     lift = _Lift(program)
     block = lift.block(program.block)
     made = with_names(Program(program.inputs, block, ()), lift.names)
-    return Relieved(tidy(made, 0), lift.turns)
+    made = tidy(made, 0)
+    return Relieved(Program(made.inputs, _pushed_early(made.block), ()), lift.turns)
+
+
+def _pushed_early(block: Block) -> Block:
+    """The block with each push right behind what makes its values, in the same order."""
+    body: list[Instruction] = []
+    for i in block.body:
+        if not isinstance(i, Push):
+            body.append(with_blocks(i, _pushed_early))
+            continue
+        at = len(body)
+        while at and _may_follow(body[at - 1], i):
+            at -= 1
+        body.insert(at, i)
+    return Block(tuple(body), block.results)
+
+
+def _may_follow(i: Instruction, push: Push) -> bool:
+    """True if an instruction may be done after a push."""
+    is_plain = not blocks(i) and not isinstance(i, (Push, Pop))
+    return is_plain and not any(x in defined(i) for x in push.values)
 
 
 def _turns(program: Program) -> dict[int, Operand]:

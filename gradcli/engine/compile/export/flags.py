@@ -9,7 +9,18 @@ from math import copysign
 
 from gradcli.engine.compile.differentiate.differentials import Derived
 from gradcli.engine.compile.passes.simplify import Simple, tidy
-from gradcli.engine.compile.typed import Block, If, Instruction, Loop, Operand, Program, Tell
+from gradcli.engine.compile.typed import (
+    Block,
+    Do,
+    If,
+    Instruction,
+    Loop,
+    Operand,
+    Program,
+    Tell,
+)
+from gradcli.engine.ops.catalog import ops
+from gradcli.engine.ops.internal.whole import Constant
 
 
 def silent(program: Program) -> Program:
@@ -56,6 +67,8 @@ def _positive(block: Block, first: int) -> Block:
     made: list[Instruction] = []
     for i in block.body:
         match i:
+            case Do(op=ops.held.name, target=target) if target.number >= first:
+                made.append(_of_zeros(i))
             case If():
                 sides = [_positive(side, first) for side in (i.then, i.orelse)]
                 if all(t.number >= first for t in i.targets):
@@ -70,6 +83,15 @@ def _positive(block: Block, first: int) -> Block:
             case _:
                 made.append(i)
     return Block(tuple(made), block.results)
+
+
+def _of_zeros(i: Do) -> Do:
+    """A known array with zeros in place of negative ones."""
+    ((name, of),) = i.params
+    assert isinstance(of, Constant)
+    if of.dtype != "float64":
+        return i
+    return Do(i.span, i.target, i.op, i.args, ((name, Constant(of.data + 0.0)),))
 
 
 def _zero(x: Operand) -> Operand:

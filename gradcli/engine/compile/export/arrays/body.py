@@ -112,6 +112,7 @@ class ArrayBody(Body):
         for v in made.program.inputs:
             x = inputs.get(v.number)
             if is_array(v.type) and isinstance(x, Item):
+                self._loops_of.given.add(x.array)
                 self._symbols[v.number] = self._whole(v.type, x.array)
         super().__init__(
             Relieved(made.program, less.turns), names, given, operations, remarks, first, inputs
@@ -272,8 +273,12 @@ class ArrayBody(Body):
         dtype, shape = dtype_and_shape(i.target.type)
         if symbol.shape != shape or symbol.type != _KINDS.get(dtype):
             raise NotCompilable(f"`{i.op}` of these arrays has no loop", i.span)
-        self._symbols[i.target.number] = symbol
-        name = self._names.get(i.target.number)
+        number = i.target.number
+        self._symbols[number] = symbol
+        name = self._names.get(number)
+        is_read_once = self._uses[number] == 1 and number not in self._crossing
+        if is_read_once and name is None and isinstance(symbol.source, Node) and not shape:
+            self._loops_of.once.add(symbol.source)
         if name is not None and isinstance(symbol.source, Node) and symbol.is_whole:
             self._wishes.setdefault(symbol.source, name)
 

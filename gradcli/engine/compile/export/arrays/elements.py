@@ -19,7 +19,9 @@ from gradcli.engine.compile.export.written import (
     Statement,
     Store,
     Table,
+    Total,
     Variable,
+    every,
     is_atom,
 )
 from gradcli.engine.compile.llvm.arrays.nests import merged
@@ -54,6 +56,8 @@ class Elements:
         known: the arrays whose elements are known.
         tables: the declarations of those that are read.
         single: the numbers of arrays of one element.
+        once: those of them that are read once, in the same block.
+        given: the names of the arrays that are the function's parameters.
     """
 
     def __init__(
@@ -67,6 +71,8 @@ class Elements:
         self.known: dict[Node, Any] = {}
         self.tables: list[Table] = []
         self.single: dict[Node, Expression] = {}
+        self.once: set[Node] = set()
+        self.given: set[str] = set()
         self.names, self._declared, self._wishes = names, stored, wishes
         self._indices: list[Variable] = []
 
@@ -108,6 +114,14 @@ class Elements:
         variable = self.new(type, of)
         made.append(Let(variable, x, True))
         return variable
+
+    def can_wait(self, node: Node, x: Expression) -> bool:
+        """True if the number of an array may be computed where it is read: nothing changes before
+        what it is computed of.
+        """
+        tables = {table.array for table in self.tables}
+        read = [part for part in every(x) if isinstance(part, (Item, Total))]
+        return node in self.once and all(r.array in self.given | tables for r in read)
 
     def new(self, type: str, of: Node | None = None) -> Variable:
         """A new variable, named like an array if that has a name."""

@@ -186,6 +186,7 @@ class ArrayLoops(Sums, Places):
                 x = self._value(s, args)
                 node = s.target
                 is_held = node in wanted and (uses[node] or count == 1)
+                is_held = is_held and not (count == 1 and self.can_wait(node, x))
                 if not is_atom(x) and (is_held or uses[node] > 1 or size(x) > _LONGEST):
                     x = self.variable(body, x, node.type, node)
                 if node in wanted and count > 1:

@@ -93,9 +93,10 @@ class Places(Elements):
                 place = spot(Part(target, 0, (), ()), at, here, target.type)
                 body.append(Store(target.at, place, self.item(whole, inside)))
             else:
-                self.single[target] = self.variable(
-                    body, self.item(whole, inside), target.type, target
-                )
+                x = self.item(whole, inside)
+                if not self.can_wait(target, x):
+                    x = self.variable(body, x, target.type, target)
+                self.single[target] = x
 
         made += self.nest(sizes, inner, each)
 

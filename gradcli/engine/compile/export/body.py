@@ -99,6 +99,7 @@ class Body:
         self._first = first
         self._uses: Counter[int] = Counter()
         self._crossing: set[int] = set()
+        self._next_turn: set[int] = set()
         self._look(program.block, {v.number: None for v in self._given_before(program)}, None)
         self._known: dict[int, Expression] = dict(inputs)
         self._ranges = operations.ranges
@@ -126,6 +127,8 @@ class Body:
             for inner in blocks(i):
                 self._look(inner, homes, inside)
             homes.update((v.number, loop) for v in defined(i))
+        if loop is not None and block is loop.body:
+            self._next_turn.update(x.number for x in block.results if isinstance(x, Value))
         tests = isinstance(loop, Loop) and block is loop.body and loops.tests_first(loop)
         self._use(block.results[tests:], homes, loop)  # a test at the head is not made again
 
@@ -266,6 +269,8 @@ class Body:
         """True if a value becomes a variable."""
         if self._uses[number] > 1 or number in self._crossing or size(found) > _LONGEST:
             return True
+        if number in self._next_turn:
+            return False  # its name is that of the next turn's
         return number in self._names and number < self._first and size(found) >= _AT_LEAST
 
     def _branch(self, i: If) -> None:

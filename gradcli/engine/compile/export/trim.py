@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from gradcli.engine.compile.export.written import (
     Assign,
@@ -13,7 +13,6 @@ from gradcli.engine.compile.export.written import (
     Declare,
     Expression,
     Function,
-    Item,
     KeepAll,
     Let,
     Room,
@@ -22,12 +21,12 @@ from gradcli.engine.compile.export.written import (
     Table,
     Take,
     TakeAll,
-    Total,
     Until,
     Variable,
     When,
     While,
     every,
+    names_in,
     read,
     statements,
 )
@@ -49,24 +48,15 @@ def _uses(body: Sequence[Statement], wanted: Sequence[Expression]) -> Counter[st
     """How often each variable and array is read, but to change itself."""
     found: Counter[str] = Counter()
     for x in wanted:
-        found.update(_names(x))
+        found.update(names_in(x))
     for s in statements(body):
         own = s.variable.name if isinstance(s, Assign) else None
         own = s.array if isinstance(s, Store) else own
         for x in read(s):
-            found.update(name for name in _names(x) if name != own)
+            found.update(name for name in names_in(x) if name != own)
         if isinstance(s, (KeepAll, TakeAll)):
             found[s.array] += 1
     return found
-
-
-def _names(x: Expression) -> Iterator[str]:
-    """The names of the variables and arrays in an expression."""
-    for part in every(x):
-        if isinstance(part, Variable):
-            yield part.name
-        elif isinstance(part, (Item, Total)):
-            yield part.array
 
 
 def _without(body: Sequence[Statement], uses: Counter[str]) -> tuple[Statement, ...]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import prod
 
-from gradcli.engine.compile.export import written
 from gradcli.engine.compile.export.arrays.body import ArrayBody
 from gradcli.engine.compile.export.body import Body
 from gradcli.engine.compile.export.names import Names, named
@@ -20,10 +19,9 @@ from gradcli.engine.compile.export.written import (
     Function,
     Item,
     Statement,
-    Total,
     Variable,
-    read,
-    statements,
+    names_in,
+    names_read,
 )
 from gradcli.engine.compile.passes.recomputed import recomputed
 from gradcli.engine.compile.passes.together import moved_together
@@ -288,15 +286,8 @@ def _tape(body: Body) -> Tape:
 def _unread(
     parameters: Sequence[Parameter], body: Body, outputs: Sequence[Output]
 ) -> tuple[str, ...]:
-    every = [x for s in statements(body.statements) for x in read(s)]
-    every += [x for output in outputs for x in output.values]
-    seen: set[str] = set()
-    for x in every:
-        for part in written.every(x):
-            if isinstance(part, Variable):
-                seen.add(part.name)
-            elif isinstance(part, (Item, Total)):
-                seen.add(part.array)
+    seen = names_read(body.statements)
+    seen.update(name for output in outputs for x in output.values for name in names_in(x))
     return tuple([p.name for p in parameters if p.name not in seen])
 
 

@@ -365,6 +365,20 @@ def variables(x: Expression) -> set[str]:
     return {part.name for part in every(x) if isinstance(part, Variable)}
 
 
+def names_in(x: Expression) -> Iterator[str]:
+    """The names of the variables and arrays that an expression reads, each as often as it does."""
+    for part in every(x):
+        if isinstance(part, Variable):
+            yield part.name
+        elif isinstance(part, (Item, Total)):
+            yield part.array
+
+
+def names_read(body: Sequence[Statement]) -> set[str]:
+    """The names of the variables and arrays that statements read."""
+    return {name for s in statements(body) for x in read(s) for name in names_in(x)}
+
+
 def replaced(x: Expression, value: Callable[[Variable], Expression]) -> Expression:
     """An expression with its variables replaced."""
     if isinstance(x, Variable):

@@ -48,9 +48,7 @@ from gradcli.engine.compile.export.written import (
     TakeAll,
     Total,
     Variable,
-    every,
-    read,
-    statements,
+    names_read,
     type_of,
 )
 
@@ -331,13 +329,7 @@ class _Source(Printer):
 
 
 def _unread(f: Function) -> list[str]:
-    seen = {
-        part.name
-        for s in statements(f.body)
-        for x in read(s)
-        for part in every(x)
-        if isinstance(part, Variable)
-    }
+    seen = names_read(f.body)
     return [v.name for v in f.parameters if v.name not in seen]
 
 

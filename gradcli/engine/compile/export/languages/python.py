@@ -40,9 +40,7 @@ from gradcli.engine.compile.export.written import (
     TakeAll,
     Total,
     Variable,
-    every,
-    read,
-    statements,
+    names_read,
 )
 
 RESERVED = WORDS
@@ -219,7 +217,7 @@ class _Source(Printer):
         bounds += [] if s.step == 1 else [str(s.step)]
         if len(bounds) == len(("start", "stop")) and bounds[0] == "0":
             bounds = bounds[1:]
-        name = s.variable.name if _reads(s.body, s.variable) else "_"
+        name = s.variable.name if s.variable.name in names_read(s.body) else "_"
         return f"for {name} in range({', '.join(bounds)}):"
 
     def _attempted(self, function: str, args: Sequence[Expression]) -> str:
@@ -257,10 +255,6 @@ class _Source(Printer):
 def _behind(start: Expression, more: int) -> Expression:
     """A place behind another one."""
     return start + more if type(start) is int else Apply("int_add", (start, more))
-
-
-def _reads(body: Sequence[Statement], v: Variable) -> bool:
-    return any(part == v for s in statements(body) for x in read(s) for part in every(x))
 
 
 def _parameter(p: Parameter) -> str:

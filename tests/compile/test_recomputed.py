@@ -9,7 +9,7 @@ from support.programs.typed_statements import Writer, typed
 
 from gradcli.engine.compile.control import Control, Left
 from gradcli.engine.compile.differentiate.adjoint import adjoint
-from gradcli.engine.compile.passes.recomputed import recomputed
+from gradcli.engine.compile.passes.recomputed import read_again, recomputed
 from gradcli.engine.compile.python.code import Code
 from gradcli.engine.compile.specialize.program import specialize
 from gradcli.engine.compile.specialize.tracing.arrays import Arrays
@@ -77,11 +77,16 @@ def kept(program):
 @pytest.mark.parametrize(("loop", "before", "after"), LOOPS.values(), ids=LOOPS)
 def test_what_a_turn_keeps(loop, before, after):
     program = derivative(loop)
-    made = recomputed(program).program
+    made = read_again(program).program
     assert (kept(program), kept(made)) == (before, after), text(made)
     assert faults(made) == []
     found, wanted = (Code(each).call(INPUTS, Control()) for each in (made, program))
     assert all(map(np.array_equal, found, wanted))
+
+
+def test_machine_code_reads_no_items_again():
+    program = derivative(LOOPS["an item"][0])
+    assert kept(recomputed(program)) == 1
 
 
 @pytest.mark.parametrize("first", chunks(few=20, many=2000, size=20))
@@ -97,10 +102,11 @@ def test_random_programs(first):
             program = adjoint(program, wrt).program
         except NotCompilable:
             continue
-        made, numbers = recomputed(program).program, [*inputs.values(), 1.0]
-        done += made is not program
-        assert faults(made) == [], seed
-        assert answer(made, numbers) == answer(program, numbers), seed
+        numbers = [*inputs.values(), 1.0]
+        for made in (recomputed(program), read_again(program).program):
+            done += made is not program
+            assert faults(made) == [], seed
+            assert answer(made, numbers) == answer(program, numbers), seed
     assert done
 
 

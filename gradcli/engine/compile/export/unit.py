@@ -23,7 +23,7 @@ from gradcli.engine.compile.export.written import (
     names_in,
     names_read,
 )
-from gradcli.engine.compile.passes.recomputed import recomputed
+from gradcli.engine.compile.passes.recomputed import read_again
 from gradcli.engine.compile.passes.together import moved_together
 from gradcli.engine.compile.typed import Do, Program, Value, dtype_and_shape, is_array, type_of
 from gradcli.engine.compile.walk import has_arrays, instructions
@@ -204,7 +204,7 @@ def unit(question: Question, name: str, reserved: frozenset[str]) -> Unit:
     asked = question
     places = [k for output in asked.outputs for k in output.places]
     every = instructions(asked.program.block.body)
-    again = recomputed(moved_together(prepared(asked.program, places)))
+    again = read_again(moved_together(prepared(asked.program, places)))
     less = relieved(again.program)
     program = less.program
     outputs = {output.name for output in asked.outputs}

@@ -82,7 +82,7 @@ class Module:
         try:
             with _room(depth):
                 self.keeps = kept(program) if stacks else 0
-                program = recomputed(moved_together(program)).program
+                program = recomputed(moved_together(program))
                 self.turns = least_turns(program)
                 self.depths = {stacks[k]: count for k, count in entries(program).items()}
                 if has_arrays(program):

@@ -1,8 +1,8 @@
 """Values that a reverse computes again instead of keeping: those that take one or two exact steps
 from others that it has. A step takes less time than to store a value and load it.
 
-The counter of a loop is one that it has, if the loop's turns are known, and so are items of arrays
-from outside the loop at places that depend on the counter alone.
+The counter of a loop can be one that it has, if the loop's turns are known, and so can items of
+arrays from outside the loop at places that depend on the counter alone.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ _ADD, _SUB, _MUL = OPS["+", 2], OPS["-", 2], OPS["*", 2]
 _STEPS = (_ADD, _SUB, _MUL, ops.neg.name)
 
 
-class Recomputed(Record):
-    """A program that makes such values anew where they would be popped.
+class ReadAgain(Record):
+    """A program that makes such values anew where they would be popped, items among them.
 
     Fields:
         program: the program.
@@ -48,23 +48,33 @@ class Recomputed(Record):
     counters: Mapping[int, Value]
 
 
-def recomputed(program: Program) -> Recomputed:
-    """Make such values anew."""
+def recomputed(program: Program) -> Program:
+    """Return the program with such values made anew, but for items, whose places machine code
+    checks.
+    """
+    return _changed(program, {}).program
+
+
+def read_again(program: Program) -> ReadAgain:
+    """Make such values anew, and read items again."""
+    return _changed(program, loops_around(program.block))
+
+
+def _changed(program: Program, around: Mapping[int, Sequence[Loop]]) -> ReadAgain:
     fresh = Fresh(program)
-    around = loops_around(program.block)
     outside = {v.number: v for i in program.block.body for v in defined(i)}
     outside |= {v.number: v for v in program.inputs}
     edits: dict[int, Sequence[Instruction]] = {}
     names: dict[int, Operand] = {}
     counters: dict[int, Mirrored] = {}
     for pair in simple_stacks(program.block):
-        loops = around[id(pair.forward)], around[id(pair.backward)]
+        loops = around.get(id(pair.forward), ()), around.get(id(pair.backward), ())
         kept = _Kept(outside, pair, loops, fresh)
         edits |= kept.edits()
         names |= kept.names
         counters.update((by.back.number, by) for by in kept.counters)
     made = counting_back(with_names(edited(program, edits), names), counters)
-    return Recomputed(made, {number: by.param for number, by in counters.items()})
+    return ReadAgain(made, {number: by.param for number, by in counters.items()})
 
 
 def loops_around(block: Block) -> dict[int, tuple[Loop, ...]]:

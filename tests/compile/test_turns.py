@@ -18,6 +18,8 @@ from gradcli.program import load
 LOOPS = {
     "known": ("for i in range(300): y = y + sin(y) * b", 300, [299]),
     "steps of two": ("for i in range(0, 601, 2): y = y + sin(y) * b", 301, [300]),
+    "down": ("for i in range(300, 0, -1): y = y + sin(y) * b", 300, [299]),
+    "down in steps": ("for i in range(600, -1, -2): y = y + sin(y) * b", 301, [300]),
     "one in another": (
         "for i in range(90):\n    y = y * 0.5\n    for j in range(700): y = cos(y) * b",
         63092,

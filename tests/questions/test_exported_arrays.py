@@ -63,6 +63,40 @@ def test_cotangents_of_items_are_added_to_elements(programs, name):
     assert not re.search(r"\w+\[i\] = \w+\[i\] \+ ", text)
 
 
+def test_an_autoregression_reads_as_by_hand():
+    unit = _unit(load(IN_PLACE["autoregression"]), "autoregression", c)
+    _, _, reverse = c.source(unit, "0", "0.h").partition("d_b[i] = 0.0;")
+    lines = [re.sub(r"\bt\d+\b", "T", line.strip()) for line in reverse.splitlines()]
+    assert lines[2:9] == [
+        "for (int64_t t = 39; t > 2; t--) {",
+        "const double T = work[--used];",
+        "const double T = T * 2.0 * -1.0;",
+        "d_b[2] += T * T[t - 2];",
+        "d_b[1] += T * T[t - 1];",
+        "d_b[0] += T;",
+        "}",
+    ]
+
+
+def test_inner_loops_and_branches_change_the_same_array():
+    for name in ("inner", "sides"):
+        text = c.source(_unit(load(IN_PLACE[name]), name, c), "0", "0.h")
+        assert len(re.findall(r"double \w+\[5\];", text)) == 1
+
+
+@needs_cc
+def test_a_counter_with_the_name_of_another_has_its_own_range(tmp_path):
+    program = load(
+        "input k: int = 5\ninput a = 0.5\ny = linspace(0, 1, 400)\ns = 1.0\n"
+        "for t in range(400): s = s * a + y[t]\nfor t in range(k): s = s + y[t] * s\ns"
+    )
+    unit = _unit(program, "twice", c, wrt=["a"])
+    files = {"x.c": c.source(unit, "0", "x.h"), "x.h": c.header(unit, "0", "x.h")}
+    assert "int64_t t2" not in files["x.c"]
+    made = library(tmp_path, files)
+    assert [called(made, unit, {"k": k, "a": 0.5})[0] for k in (400, 401)] == [0, 2]
+
+
 def test_a_square_of_an_expression_is_no_function():
     unit = _unit(load("input x = 0.7\ninput b = 2.0\n(x - b) ** 2"), "square", c, order=0)
     text = c.source(unit, "0", "0.h")

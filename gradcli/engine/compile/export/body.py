@@ -342,6 +342,7 @@ class Body:
         self._known.update({t.number: v for t, v in zip(i.targets, params, strict=True)})
         if at is not None and isinstance(made, Count):
             self._given.release(params[at].name)
+            self._ranges.note(params[at], None)
 
     def _begins(self, i: Loop, how: loops.Counted) -> bool:
         """True if a counted loop has a first turn in any case, or tests before it."""

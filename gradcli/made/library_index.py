@@ -357,6 +357,7 @@ FILES = {
     'torch.optim.lr_scheduler.LambdaLR': 'library/optim/lr_scheduler/scheduler',
     'torch.optim.lr_scheduler.LinearLR': 'library/optim/lr_scheduler/scheduler',
     'torch.optim.lr_scheduler.MultiStepLR': 'library/optim/lr_scheduler/scheduler',
+    'torch.optim.lr_scheduler.MultiplicativeLR': 'library/optim/lr_scheduler/scheduler',
     'torch.optim.lr_scheduler.OneCycleLR': 'library/optim/lr_scheduler/restarts',
     'torch.optim.lr_scheduler.ReduceLROnPlateau': 'library/optim/lr_scheduler/scheduler',
     'torch.optim.lr_scheduler.StepLR': 'library/optim/lr_scheduler/scheduler',

@@ -39,6 +39,12 @@ def split(key: Any, count: int) -> Any:
     return np.stack(_hashed(key, *_places(count)), axis=-1)
 
 
+def split_each(keys: Any, count: int) -> Any:
+    """New keys from each of many keys, the columns of an array: `count` such arrays."""
+    high, low = (places[:, None] for places in _places(count))
+    return np.stack(_hashed(keys, high, low), axis=1)
+
+
 def folded(key: Any, number: int) -> Any:
     """A new key from a key and a number."""
     high, low = (np.array([word], np.uint32) for word in key_of(number))
@@ -47,11 +53,24 @@ def folded(key: Any, number: int) -> Any:
 
 def uniform(key: Any, shape: tuple[int, ...], low: float, high: float, dtype: str) -> Any:
     """Numbers from `low` to below `high`."""
+    return _floats(_words(key, shape, 64 if dtype == "float64" else 32), low, high, dtype)
+
+
+def uniform_each(keys: Any, low: float, high: float, dtype: str) -> Any:
+    """A number of each of many keys, which are the columns of an array."""
+    zeros = np.zeros(keys.shape[1], np.uint32)
+    return _floats(
+        _joined(_hashed(keys, zeros, zeros), 64 if dtype == "float64" else 32), low, high, dtype
+    )
+
+
+def _floats(words: Any, low: float, high: float, dtype: str) -> Any:
+    """Numbers from `low` to below `high` from words of 32 bits, of 64 for float64."""
     kind: Any = np.float64 if dtype == "float64" else np.float32
     if dtype == "float64":
-        words = _words(key, shape, 64) >> np.uint64(12) | np.uint64(0x3FF << 52)
+        words = words >> np.uint64(12) | np.uint64(0x3FF << 52)
     else:
-        words = _words(key, shape, 32) >> np.uint32(9) | np.uint32(0x7F << 23)
+        words = words >> np.uint32(9) | np.uint32(0x7F << 23)
     first, width = kind(low), kind(high) - kind(low)
     # Product and sum are rounded once for float32, as in JAX's code.
     scaled = (words.view(kind) - kind(1)).astype(np.float64) * width + first
@@ -60,8 +79,21 @@ def uniform(key: Any, shape: tuple[int, ...], low: float, high: float, dtype: st
 
 def normal(key: Any, shape: tuple[int, ...], dtype: str) -> Any:
     """Normal numbers of mean 0 and standard deviation 1: sqrt(2) erfinv of uniform ones."""
-    low = math.nextafter(-1.0, 0.0) if dtype == "float64" else _LEAST_BELOW
-    drawn = uniform(key, shape, low, 1.0, dtype).astype(np.float64)
+    return _bell(uniform(key, shape, _least(dtype), 1.0, dtype), dtype)
+
+
+def normal_each(keys: Any, dtype: str) -> Any:
+    """A normal number of each of many keys, which are the columns of an array."""
+    return _bell(uniform_each(keys, _least(dtype), 1.0, dtype), dtype)
+
+
+def _least(dtype: str) -> float:
+    return math.nextafter(-1.0, 0.0) if dtype == "float64" else _LEAST_BELOW
+
+
+def _bell(drawn: Any, dtype: str) -> Any:
+    """Normal numbers from uniform ones between -1 and 1."""
+    drawn = drawn.astype(np.float64)
     found = _erfinv(drawn)
     if dtype == "float64":  # two steps of Newton's from six digits to all
         for _ in range(2):
@@ -91,9 +123,13 @@ def permutation(key: Any, count: int) -> Any:
 
 
 def _words(key: Any, shape: tuple[int, ...], bits: int) -> Any:
-    high, low = _hashed(key, *_places(math.prod(shape)))
-    found = high.astype(np.uint64) << np.uint64(32) | low if bits == 64 else high ^ low
+    found = _joined(_hashed(key, *_places(math.prod(shape))), bits)
     return found.reshape(shape) if shape else found[0]
+
+
+def _joined(words: tuple[Any, Any], bits: int) -> Any:
+    high, low = words
+    return high.astype(np.uint64) << np.uint64(32) | low if bits == 64 else high ^ low
 
 
 def _places(count: int) -> Any:
@@ -103,9 +139,9 @@ def _places(count: int) -> Any:
 
 
 def _hashed(key: Any, high: Any, low: Any) -> Any:
-    """The two words of each pair under a key, by twenty rounds."""
-    first, second = (int(word) for word in key)
-    keys = [np.uint32(word) for word in (first, second, first ^ second ^ _PARITY)]
+    """The two words of each pair under a key, or under keys, by twenty rounds."""
+    first, second = (np.asarray(word, np.uint32) for word in key)
+    keys = [first, second, first ^ second ^ np.uint32(_PARITY)]
     with np.errstate(over="ignore"):
         high, low = high + keys[0], low + keys[1]
         for part in range(5):

@@ -6,7 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from gradcli.engine.builtins.create import made
-from gradcli.engine.numerics import threefry
+from gradcli.engine.builtins.names.numpy import moves
+from gradcli.engine.numerics import threefry, threefry_gamma
+from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import Op, host
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.carrier import data_of
@@ -19,15 +21,17 @@ from gradcli.errors import run_error
 FAMILY = 342, "Random numbers of keys"
 
 
-def _op(name: str, call: Callable[..., Any], doc: str, *args: str, **params: Any) -> Op:
-    """An entry of `jax.random`."""
+def _op(
+    name: str, call: Callable[..., Any], doc: str, *args: str, sees: bool = False, **params: Any
+) -> Op:
+    """An entry of `jax.random`; `sees` is true if its numbers move with parameters."""
     return host(
         f"jax_random_{name}",
         call,
         args=args,
         params=params,
         doc=f"`jax.random.{name}`: {doc}",
-        sees=False,
+        sees=sees,
         source=f"JAX: random.{name}",
     )
 
@@ -96,9 +100,17 @@ random_fold_in: Op = _op(
 # floats -----------------------------------------------------------------------------------------
 
 
-def _uniform(session: Any, key: Any, shape: Any, dtype: Any, minval: Any, maxval: Any) -> Tensor:
-    low, high = float(number(minval, "minval")), float(number(maxval, "maxval"))
+def _uniform(session: Any, key: Any, shape: Any, dtype: Any, minval: Any, maxval: Any) -> Any:
     precision = _precision(session, dtype)
+    shape = () if shape is None else shape
+    minval, maxval = (0.0 if minval is None else minval), (1.0 if maxval is None else maxval)
+    if moves(session, minval, maxval):
+        chances = _tensor(threefry.uniform(_key(key), _size(shape), 0.0, 1.0, precision), dtype)
+        width = session.do(ops.sub, [maxval, minval], ops.sub.defaults)
+        return session.do(
+            ops.add, [session.do(ops.mul, [chances, width], {}), minval], ops.add.defaults
+        )
+    low, high = float(number(minval, "minval")), float(number(maxval, "maxval"))
     return _tensor(threefry.uniform(_key(key), _size(shape), low, high, precision), dtype)
 
 
@@ -114,12 +126,13 @@ def _exponential(session: Any, key: Any, shape: Any, dtype: Any) -> Tensor:
 random_uniform: Op = _op(
     "uniform",
     _uniform,
-    "uniform numbers of a key.",
+    "uniform numbers of a key, from `minval` (0) to below `maxval` (1).",
     "key",
-    shape=(),
-    dtype=None,
-    minval=0.0,
-    maxval=1.0,
+    "shape=None",
+    "dtype=None",
+    "minval=None",
+    "maxval=None",
+    sees=True,
 )
 random_normal: Op = _op(
     "normal", _normal, "standard normal numbers of a key.", "key", shape=(), dtype=None
@@ -129,36 +142,41 @@ random_exponential: Op = _op(
 )
 
 
-def _of_shape(name: str) -> Callable[..., Tensor]:
+def _of_shape(draw: Callable[..., Any], name: str) -> Callable[..., Tensor]:
     def call(session: Any, key: Any, *given: Any, shape: Any, dtype: Any) -> Tensor:
+        if moves(session, *given):
+            message = f"`jax.random.{name}` has no derivative by its parameters here"
+            help = "draw with fixed parameters; in JAX the numbers move with them"
+            raise run_error("not-differentiable", message, help=help)
         parameters = [_numbers(session, value) for value in given]
         size = broadcast(*(p.shape for p in parameters)) if shape is None else _size(shape)
         check_memory(size)
         if not all(np.all(p > 0) for p in parameters):
             raise run_error("bad-argument", f"`jax.random.{name}` needs parameters above 0")
-        rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence(_key(key))))
-        draw: Any = rng.beta if name == "beta" else rng.standard_gamma
-        return _tensor(draw(*parameters, size), dtype)
+        spread = [np.broadcast_to(p, size) for p in parameters]
+        return _tensor(draw(_key(key), *spread, _precision(session, dtype)), dtype)
 
     return call
 
 
 random_beta: Op = _op(
     "beta",
-    _of_shape("beta"),
-    "numbers of the beta distribution of a key, which are not JAX's own.",
+    _of_shape(threefry_gamma.beta, "beta"),
+    "numbers of the beta distribution of a key.",
     "key",
     "a",
     "b",
+    sees=True,
     shape=None,
     dtype=None,
 )
 random_gamma: Op = _op(
     "gamma",
-    _of_shape("gamma"),
-    "numbers of the gamma distribution of a key, which are not JAX's own.",
+    _of_shape(threefry_gamma.gamma, "gamma"),
+    "numbers of the gamma distribution of a key.",
     "key",
     "a",
+    sees=True,
     shape=None,
     dtype=None,
 )

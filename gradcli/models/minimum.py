@@ -123,7 +123,7 @@ class _Searcher:
         point, local = self._best
         moved = self._moved(point, local)
         if not self._is_end(point, local, moved, kind):
-            kind, reason = "", reason or self._why()
+            kind, reason = "", reason or self._why() or _HALTED
         return Search(point, local, moved, kind, reason, self._asked.count)
 
     def _escaped(self) -> tuple[str, str]:
@@ -167,7 +167,7 @@ class _Searcher:
         return ""
 
     def _why(self) -> str:
-        """Why a search has no end."""
+        """Why a search has no end; "" if the function does not tell."""
         point, local = self._best
         size = 1.0 + np.abs(self._start)
         far = np.abs(point) > _FAR * size
@@ -182,7 +182,7 @@ class _Searcher:
             return f"the value is nan at {place(self._labels, self._asked.nan)}"
         if not np.any(local.gradient):
             return "flat: the gradient is zero, and so is the curvature"
-        return "the search came to a halt before the gradient was zero"
+        return ""
 
     def _local(self, point: Array) -> Local:
         found, is_new = self._asked(point)
@@ -340,4 +340,5 @@ class _Searcher:
         return None
 
 
+_HALTED = "the search came to a halt before the gradient was zero"
 _NO_MINIMUM = "the search ends at a flat point beside which the value is less"

@@ -14,7 +14,7 @@ from gradcli.formats.texts.json_text import (
     warning_json,
 )
 from gradcli.formats.texts.literal import literal, quote
-from gradcli.formats.writers.forms import Parts, ValueParts
+from gradcli.formats.writers.forms import Parts, ValueParts, failure
 from gradcli.results import Value
 from gradcli.views import FitComparison, FitGroups, FitResult
 
@@ -33,7 +33,7 @@ class FitParts(ValueParts):
             found |= {f"{name}.{n}": v for n, v in ends.items()}
         found |= {"records": result.records, "dof": result.dof}
         found |= result.figures
-        return {**found, "converged": result.converged}
+        return {**found, "converged": result.converged, "reason": failure(result)}
 
     def found(self) -> Mapping[str, Value]:
         return self.result.values

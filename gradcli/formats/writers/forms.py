@@ -70,6 +70,11 @@ def named(name: str, value: Any) -> dict[str, Value]:
     }
 
 
+def failure(search: Any) -> str:
+    """Why a search found nothing, for a field that all records have; "" if it did find an answer."""
+    return "" if search.converged else str(search.reason)
+
+
 Whole: TypeAlias = Callable[[Any, str], str | bytes]
 """Writes the parts of a view to a file, or to standard output if its name is ""."""
 

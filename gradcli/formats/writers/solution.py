@@ -7,7 +7,7 @@ from typing import Any
 
 from gradcli.formats.texts.json_text import array, fields_json, warning_json
 from gradcli.formats.texts.literal import literal, quote
-from gradcli.formats.writers.forms import ValueParts, named
+from gradcli.formats.writers.forms import ValueParts, failure, named
 from gradcli.results import Value
 from gradcli.views import MinimizeResult, RootResult
 
@@ -27,7 +27,8 @@ class SolutionParts(ValueParts):
             found |= {**named("gradient", result.gradient), "kind": result.kind or ""}
         else:
             found = {**result.value, **named("values", result.values)}
-        found |= {"converged": result.converged, "evaluations": result.evaluations}
+        found |= {"converged": result.converged, "reason": failure(result)}
+        found |= {"evaluations": result.evaluations}
         return found | named("sensitivity", result.sensitivity or {})
 
     def found(self) -> Mapping[str, Value]:

@@ -33,7 +33,36 @@ def test_forms_for_pipes(cli):
     assert cli(*VALLEY, "-r")[1] == "1.0\n1.0\n"
     plain = dict(line.split("\t") for line in cli(*VALLEY)[1].splitlines())
     assert plain["values.x"] == "1.0"
-    assert plain["converged"] == "true"
+    assert (plain["converged"], plain["reason"]) == ("true", '""')
+
+
+DECAY = ("fit", "a * exp(-k * t)", "a=2", "k=0.1", "--observed", "y", "--rows", "-")
+WITHOUT_END = {  # the command line, and the reason
+    "a start that is nan": (("minimize", "x ** 2", "x=nan"), "the start is not finite"),
+    "no lower bound": (("minimize", "x ** 3", "x=1"), "unbounded below"),
+    "evaluations": (
+        ("minimize", "x ** 4 + x", "x=3", "--max-evaluations", "2"),
+        "no end within 2 evaluations",
+    ),
+    "no zero": (("root", "x ** 2 + 1", "x=1"), "no root found"),
+    "no bracket": (("root", "x ** 2 + 1", "x=1", "--between", "0:2"), "no bracket"),
+    "a fit": ((*DECAY, "--max-evaluations", "2"), "no end within 2 evaluations"),
+}
+
+
+@pytest.mark.parametrize("form", ["plain", "csv", "tsv", "md", "human"])
+@pytest.mark.parametrize(("line", "reason"), WITHOUT_END.values(), ids=WITHOUT_END)
+def test_each_form_tells_once_why_nothing_is_found(line, reason, form, cli):
+    status, out, err = cli(*line, "-f", form, stdin="t,y\n1,1.9\n2,1.4\n3,1.2\n")
+    assert (status, out.count(reason), err.count(reason)) == (1, 1, 1)
+
+
+@pytest.mark.parametrize(("line", "reason"), WITHOUT_END.values(), ids=WITHOUT_END)
+def test_raw_values_have_the_reason_beside_them(line, reason, cli):
+    status, out, err = cli(*line, "--raw", stdin="t,y\n1,1.9\n2,1.4\n3,1.2\n")
+    assert (status, out.count(reason), err.count(reason)) == (1, 0, 1)
+    found = json.loads(cli(*line, "--json", stdin="t,y\n1,1.9\n2,1.4\n3,1.2\n")[1])
+    assert reason in found["reason"]
 
 
 def test_an_answer_is_input_for_other_commands(cli, tmp_path):

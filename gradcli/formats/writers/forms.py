@@ -71,7 +71,7 @@ def named(name: str, value: Any) -> dict[str, Value]:
 
 
 def failure(search: Any) -> str:
-    """Why a search found nothing, for a field that all records have; "" if it did find an answer."""
+    """Why a search found nothing, for a field of all records; "" if it did find an answer."""
     return "" if search.converged else str(search.reason)
 
 

@@ -7,8 +7,17 @@ from typing import Any
 
 from gradcli.engine.compile.differentiate.adjoint import adjoint
 from gradcli.engine.compile.symbols import Builder, operand
-from gradcli.engine.compile.typed import Block, NotCompilable, Program
-from gradcli.engine.compile.walk import has_arrays, unused
+from gradcli.engine.compile.typed import (
+    Block,
+    Do,
+    If,
+    Instruction,
+    Loop,
+    NotCompilable,
+    Program,
+)
+from gradcli.engine.compile.walk import defined, has_arrays, instructions, unused, values
+from gradcli.engine.ops.catalog import ops
 from gradcli.engine.values.data import np
 from gradcli.questions.asked.loaded import Loaded
 from gradcli.questions.asked.percent import percent
@@ -138,13 +147,36 @@ class Jacobian(LoweredDerivatives):
         self._seeds: Sequence[float | None]
         self._are_together = has_arrays(program)
         if self._are_together:
-            return self._together(program, shapes)
+            alone = self._one_by_one(program, shapes)
+            self._are_together = alone is None
+            return self._together(program, shapes) if alone is None else alone
         if self._mode == "forward":
-            results = program.block.results[: self.width]
-            by, self._seeds = columns(program, self.points, results)
-            return self.pushed(program, by)
+            return self._by_columns(program)
         self._seeds = units(self.width)
         return self.first(adjoint(program, self.points, [self.every] * self.width))
+
+    def _by_columns(self, program: Program) -> Program:
+        """A program whose derivatives by each number are values of their own."""
+        results = program.block.results[: self.width]
+        by, self._seeds = columns(program, self.points, results)
+        return self.pushed(program, by)
+
+    def _one_by_one(self, program: Program, shapes: Sequence[tuple[int, ...]]) -> Program | None:
+        """The same for arrays that a loop changes place by place, as those of `odeint`, of which
+        there is no machine code with all directions in one array; None if derivatives are by many
+        numbers, or if their bits could be others than of all directions together.
+        """
+        has_loops = any(isinstance(i, Loop) for i in program.block.body)
+        if self._mode != "forward" or any(shapes) or len(shapes) > _ALONE or not has_loops:
+            return None
+        before = {v.number for v in values(program)}
+        found = self._by_columns(program)
+        made = (
+            i
+            for i in instructions(found.block.body)
+            if not before.issuperset(v.number for v in defined(i))
+        )
+        return found if all(map(_is_by_elements, made)) else None
 
     def _together(self, program: Program, shapes: Sequence[tuple[int, ...]]) -> Program:
         """A program whose derivatives have all directions in one array."""
@@ -191,6 +223,19 @@ class Jacobian(LoweredDerivatives):
             name: _stacked([parts[k] for k in self.points_of([name])], shape)
             for name, shape in self.axes()
         }
+
+
+def _is_by_elements(i: Instruction) -> bool:
+    """True if an instruction computes each element from others in one way, whatever the shape."""
+    if isinstance(i, Do):
+        return ops[i.op].value.number is not None or ops[i.op] in _MOVES
+    return isinstance(i, If | Loop)
+
+
+_ALONE = 8  # numbers
+_MOVES = frozenset(
+    (ops.getitem, ops.stack, ops.held, ops.any, ops.row, ops.with_row, ops.set_at, ops.expand)
+)
 
 
 def _stacked(parts: Sequence[Any], shape: tuple[int, ...]) -> Any:

@@ -383,25 +383,33 @@ def test_groups_are_fitted_each_by_itself():
 # --- simulations ---------------------------------------------------------------------------------
 
 
-def covered(count, noise, asked, extra=lambda rng: {}):
-    """How many of so many simulated fits have the true k in their interval."""
+def simulated(program, tables, asked):
+    """The fit to each of some tables; the columns are the same, and the code is made once."""
     from gradcli.questions.fitting.asked import Asked
     from gradcli.questions.fitting.fit import Fit
     from gradcli.questions.fitting.shares import Here
     from gradcli.questions.fitting.tables import opened
 
+    made = None
+    for table in tables:
+        ops, settings = program.loaded.program, Asked(**asked)
+        made = made or Fit(program, ops, {}, (*table,), settings, load, Options(compile="always"))
+        yield made.of(Here(opened(table).read(made.names, ())))
+
+
+def covered(count, noise, asked, extra=lambda rng: {}):
+    """How many of so many simulated fits have the true k in their interval."""
     text = asked.pop("program", None)
     program = DECAY if text is None else load(text)
     rng = np.random.default_rng(7)
+
+    def drawn():
+        for _ in range(count):
+            more = extra(rng)
+            yield {"t": T, "y": 2 * np.exp(-0.5 * T) + noise(rng, more), **more}
+
     hits = 0
-    made = None
-    for _ in range(count):
-        more = extra(rng)
-        table = {"t": T, "y": 2 * np.exp(-0.5 * T) + noise(rng, more), **more}
-        ops = program.loaded.program
-        settings = Asked(**asked)
-        made = made or Fit(program, ops, {}, (*table,), settings, load, Options(compile="always"))
-        found = made.of(Here(opened(table).read(made.names, ())))
+    for found in simulated(program, drawn(), asked):
         low, high = found.interval["k"]
         hits += low <= 0.5 <= high
     return hits
@@ -452,11 +460,10 @@ def test_intervals_cover_the_truth_as_often_as_they_say(kind, count):
 @pytest.mark.parametrize("loss", ["huber", "soft-l1"])
 def test_robust_errors_are_the_spread_of_simulated_estimates(loss):
     rng, t = np.random.default_rng(3), np.linspace(0, 5, 80)
-    found = []
-    for _ in range(2000):
-        y = 2 * np.exp(-0.5 * t) + 0.1 * rng.standard_t(3, 80)
-        asked = {"observed": ["y"], "loss": loss, "loss_scale": 0.15}
-        one = fit(DECAY, {"t": t, "y": y}, **asked, options=Options(compile="always"))
-        found.append((one.values["k"], one.error["k"]))
+    noises = (0.1 * rng.standard_t(3, 80) for _ in range(2000))
+    tables = ({"t": t, "y": 2 * np.exp(-0.5 * t) + noise} for noise in noises)
+    asked = {"observed": ["y"], "loss": loss, "loss_scale": 0.15}
+    fits = simulated(DECAY, tables, asked)
+    found = [(one.values["k"], one.error["k"]) for one in fits]
     values, wanted = np.array(found).T
     assert np.mean(wanted) == pytest.approx(np.std(values), rel=0.05)

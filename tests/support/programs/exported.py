@@ -84,6 +84,8 @@ ARRAYS = {
     "overwritten": f"{_X}input k: int = 3\ny = -x\nfor i in range(k):\n    y = abs(x) * x[0]\nx[1] * y.mean()",
     "behind": f"{_X}s = 0.0\nfor i in range(2, n):\n    s = s * 0.9 + x[i - 2] * x[i] * x[-1 - i]\ns",
     "unread": f"{_X}w = x.reshape(6, 2)\n(1 - cosine_similarity(w, w * 2 + 1, 1)).mean()",
+    "constant": f"{_X}0.1 * x[2]",
+    "constants": f"{_X}0.1 * x[2] + x[3] * 0.5 + 2.0 * x[2] + x[4] ** 2",
     "outer": f"{_X}sum(outer(x, x) * 0.5) + (x[:, None] - x[None, :]).abs().sum()",
 }
 """Programs on arrays that are too long to be written element by element."""

@@ -88,16 +88,21 @@ class Elements:
         node = x.node
         if node in self.single:
             return self.single[node]
+        self._table(node)
+        assert node.at, "an array that is read has been made"
+        return Item(node.at, at, node.type)
+
+    def _table(self, node: Node) -> None:
+        """Declare an array that is known, unless it is there."""
         if not node.at and node in self.known:
             wish = self._wishes.get(node)
             node.at = self.names.numbered("float") if wish is None else self.names(wish)
             values = tuple(self.known[node].ravel().tolist())
             self.tables.append(Table(node.at, node.type, values))
-        assert node.at, "an array that is read has been made"
-        return Item(node.at, at, node.type)
 
     def room(self, made: list[Statement], node: Node) -> None:
         """Declare an array, unless it is there. An array of one number is filled with it."""
+        self._table(node)
         if node in self.single:
             x = self.single.pop(node)
             made.append(self._declared(node))

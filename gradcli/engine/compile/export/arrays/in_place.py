@@ -95,7 +95,8 @@ def _look(
                     owned[i.target.number] = reads
                 elif _is_with_zeros(i):
                     made[i.target.number] = i, reads
-                    owned[i.target.number] = reads
+                    if isinstance(i.args[0], Value):  # else it is a table
+                        owned[i.target.number] = reads
         if isinstance(i, (If, Loop)):
             owned.update((v.number, reads) for v in defined(i))
 

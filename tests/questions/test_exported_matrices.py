@@ -75,7 +75,7 @@ def test_c_has_the_numbers_of_gradcli(units, by_c, key, row):
 
 def _enough(unit):
     """The work memory that is just enough; None where that depends on the path."""
-    return None if unit.tape.per_turn else unit.tape.fixed + unit.room
+    return None if unit.tape.per_turn else unit.work
 
 
 @needs_cc

@@ -14,7 +14,7 @@ from gradcli.engine.compile.export import checks
 from gradcli.engine.compile.export.languages import c, latex, python
 from gradcli.engine.compile.export.remarks import Remarks
 from gradcli.engine.compile.export.unit import Given as Parameter
-from gradcli.engine.compile.export.unit import Question, Results, Unit, unit
+from gradcli.engine.compile.export.unit import Question, Results, Said, Unit, unit
 from gradcli.engine.compile.specialize.program import Tensors
 from gradcli.engine.compile.specialize.tracing.arrays import Arrays
 from gradcli.engine.compile.specialize.tracing.scalarized import Vectors
@@ -35,6 +35,7 @@ from gradcli.questions.asked.loaded import Loaded
 from gradcli.questions.asked.names import Watch, unknown_output
 from gradcli.questions.asked.request import Options, Request
 from gradcli.questions.coded.lowered import Plan
+from gradcli.questions.exported import any_size
 from gradcli.questions.exported.lowerings import (
     OfWholeArrays,
     Plain,
@@ -105,8 +106,7 @@ def checked(
     words = python.RESERVED if path.suffix == ".py" else c.RESERVED
     made = written(loaded, request, of, order, name_of(loaded, path), words)
     given = {name: x.value for name, x in _samples(loaded, request).items()}
-    for name, value in made.fixed:
-        given[name] = value
+    given.update((name, value) for name, value in made.fixed if name in loaded.program.names)
     points = [*_points(program, made, given, request, of)]
     if not points:
         message = "the program has no finite answer at the points of a test"
@@ -135,8 +135,12 @@ def _points(
         except GradError:
             continue
         if all(np.isfinite(x).all() for x in outputs.values()):
-            flat = {p.of: np.ravel(_value(program, inputs, p.of)).tolist() for p in made.parameters}
-            yield checks.Point(flat, {name: x.tolist() for name, x in outputs.items()})
+            values = {p.of: np.asarray(_value(program, inputs, p.of)) for p in made.parameters}
+            yield checks.Point(
+                {name: x.ravel().tolist() for name, x in values.items()},
+                {name: x.shape for name, x in values.items()},
+                {name: x.tolist() for name, x in outputs.items()},
+            )
 
 
 def _value(program: Any, inputs: Mapping[str, Any], name: str) -> Any:
@@ -206,7 +210,42 @@ def written(
         if output not in program.names:
             raise unknown_output(output, [*program.names])
     with _refusing(loaded, request), Uncollected(), Quiet():
-        return _unit(loaded, request, of, order, name, reserved)
+        names = any_size.free_sizes(loaded.program.inputs, request.inputs)
+        if not names:
+            return _unit(loaded, request, of, order, name, reserved)
+        return _of_any_size(loaded, request, of, order, name, reserved, names)
+
+
+def _of_any_size(
+    loaded: Loaded,
+    request: Request,
+    of: Sequence[str],
+    order: int,
+    name: str,
+    reserved: frozenset[str],
+    names: Sequence[str],
+) -> Unit:
+    """The function for arrays of any size."""
+    inputs = loaded.program.inputs
+
+    def of_sizes(sizes: Mapping[str, int]) -> Request:
+        own = {i.name: Given(_ones(i, sizes), f"a sample of `{i.name}`")
+               for i in inputs if any_size.has_size(i, sizes)}  # fmt: skip
+        return request.changed(inputs={**request.inputs, **own})
+
+    def large(sizes: Mapping[str, int], words: frozenset[str]) -> Unit:
+        question = _question(loaded, of_sizes(sizes), of, order, Arrays)
+        return unit(question, name, words, sizes)
+
+    def known(sizes: Mapping[str, int], words: frozenset[str]) -> Unit:
+        return _unit(loaded, of_sizes(sizes), of, order, name, words)
+
+    try:
+        return any_size.of_any_size(names, large, known, reserved)
+    except NotCompilable as error:
+        _unit(loaded, request, of, order, name, reserved)  # has a reason of its own, if it has none
+        (first, *_) = [i.name for i in inputs if any_size.has_size(i, names)]
+        raise any_size.OfOneSize(error, first) from None
 
 
 def _unit(
@@ -223,7 +262,7 @@ def _unit(
         try:
             question = _question(loaded, request, of, order, tensors)
             are_large = _are_large(question.program)
-            return unit(question, name, reserved), None, are_large
+            return unit(question, name, reserved, {}), None, are_large
         except NotCompilable as error:
             return None, error, False
 
@@ -278,6 +317,8 @@ def _refusing(loaded: Loaded, request: Request) -> Iterator[None]:
 
 
 def _way_out(error: NotCompilable) -> str:
+    if isinstance(error, any_size.OfOneSize):
+        return f"give a value of `{error.name}`, as `{error.name}=@FILE`, which sets its size"
     if isinstance(error, HasLess):
         what = "its first derivatives" if error.order else "its value alone"
         return f"`--order {error.order}` writes {what}"
@@ -338,9 +379,10 @@ def _samples(loaded: Loaded, request: Request) -> dict[str, Given]:
     """A value for each input: those that are given, the defaults, or ones."""
     program = loaded.program
     given = dict(request.inputs)
+    sizes = any_size.given_sizes(program.inputs, given)
     for i in program.inputs:
         if i.is_missing(given):
-            given[i.name] = Given(_ones(i), f"a sample of `{i.name}`")
+            given[i.name] = Given(_ones(i, sizes), f"a sample of `{i.name}`")
     check_complete(given, program)
     left = [i.name for i in program.inputs if i.kind != "constant" and i.name not in given]
     if left:
@@ -356,13 +398,14 @@ def _samples(loaded: Loaded, request: Request) -> dict[str, Given]:
     return given
 
 
-def _ones(i: Input) -> Any:
-    """A value of an input's declared type and sizes; sizes that are not declared are 3."""
-    kind, sizes = i.type or ("float", None)
+def _ones(i: Input, values: Mapping[str, int]) -> Any:
+    """A value of an input's declared type and sizes; other names of sizes are 3."""
+    kind, own = i.type or ("float", None)
     one = {"float": 1.0, "int": 1, "bool": True}[kind]
-    if not sizes:
+    if not own:
         return one
-    return np.full([size if isinstance(size, int) else 3 for size in sizes], one)
+    shape = [size if isinstance(size, int) else values.get(str(size), 3) for size in own]
+    return np.full(shape, one)
 
 
 def _is_int(i: Input, given: Mapping[str, Given]) -> bool:
@@ -423,15 +466,24 @@ def _kind(type: str) -> str:
 
 def _results(made: Plain, of: Sequence[str]) -> Iterator[Results]:
     """What the function gives, with the places among the results of the program."""
-    named = zip(of or [made.output], made.shapes_of_results, strict=True)
+    named = [*zip(of or [made.output], made.shapes_of_results, strict=True)]
     outputs = [element for name, shape in named for element in _elements(name, shape)]
     is_scalar = made.width == 1 and not made.shape
-    yield Results("value", range(made.width), outputs, is_scalar)
+    ys = [name for name, _ in named]
+    yield Results(
+        "value", range(made.width), Said(len(outputs), outputs.__getitem__, ys), is_scalar
+    )
     if not made.order:
         return
-    points = [p for name, shape in made.axes() for p in _elements(name, shape)]
+    axes = [*made.axes()]
+    points = [p for name, shape in axes for p in _elements(name, shape)]
     before, count, width = made.before, len(made.points), made.width
-    says = [f"d {y} / d {x}" for y in outputs for x in points]
+    xs, across = [name for name, _ in axes], len(points)
+    says = Said(
+        len(outputs) * across,
+        lambda k: f"d {outputs[k // across]} / d {points[k % across]}",
+        [f"d {y} / d {x}" for y in ys for x in xs],
+    )
     if made.swept is not None and made.order == 1:
         places: Sequence[int] = ()
     elif made.is_forward:
@@ -443,7 +495,11 @@ def _results(made: Plain, of: Sequence[str]) -> Iterator[Results]:
         start, each = before + count, range(count)
         places = [start + j * start + before + i for i in each for j in each]
         places = places if made.swept is None else ()
-        says = [f"d2 {outputs[0]} / d {x} d {y}" for x in points for y in points]
+        says = Said(
+            across * across,
+            lambda k: f"d2 {outputs[0]} / d {points[k // across]} d {points[k % across]}",
+            [f"d2 {ys[0]} / d {x} d {y}" for x in xs for y in xs],
+        )
         yield Results("hessian", places, says, False)
 
 

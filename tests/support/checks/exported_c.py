@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from gradcli.engine.compile.export.languages.c_header import works
+from gradcli.engine.compile.export.written import size_text
 
 CC = shutil.which("cc")
 FLAGS = ["-std=c99", "-O2", "-Wall", "-Wextra", "-Werror", "-pedantic", "-ffp-contract=off"]
@@ -28,23 +29,30 @@ def library(folder: Path, files: dict[str, str], flags=()) -> ctypes.CDLL:
     return ctypes.CDLL(str(made))
 
 
+def count(x, sizes) -> int:
+    """The value of a polynomial of sizes."""
+    return x if type(x) is int else eval(size_text(x), {}, sizes)
+
+
 def called(loaded: ctypes.CDLL, unit, values, work=None):
     """The status and the outputs of a function for values of its inputs by name."""
-    args = []
+    args, sizes = [], {}
     for p in unit.parameters:
         x = values[p.of]
         if p.shape:
             kept = np.ascontiguousarray(x, _DTYPES[p.type]).ravel()
-            assert kept.size == np.prod(p.shape)
+            sizes |= {v.name: n for v, n in zip(p.shape, np.shape(x), strict=True) if v in p.sizes}
+            assert kept.size == np.prod([count(y, sizes) for y in p.shape])
             args.append(ctypes.c_void_p(kept.ctypes.data))
             args[-1].kept = kept
+            args += [ctypes.c_size_t(sizes[v.name]) for v in p.sizes]
         else:
             args.append(_TYPES[p.type](np.asarray(x).item()))
-    outputs = {o.name: np.full(len(o.values), 7.25) for o in unit.outputs}
+    outputs = {o.name: np.full(count(o.size, sizes), 7.25) for o in unit.outputs}
     args += [ctypes.c_void_p(o.ctypes.data) for o in outputs.values()]
     if works(unit):
         if work is None:
-            work = 100_000 if unit.tape.per_turn else unit.tape.fixed + unit.room
+            work = 100_000 if unit.tape.per_turn else max(0, count(unit.work, sizes))
         memory = np.zeros(work)
         args += [ctypes.c_void_p(memory.ctypes.data), ctypes.c_size_t(work)]
     function = getattr(loaded, unit.name)

@@ -19,6 +19,7 @@ from gradcli.engine.compile.export.written import (
     Count,
     Declare,
     Expression,
+    Item,
     Keep,
     Leave,
     Let,
@@ -74,11 +75,11 @@ class Body:
         results: the expressions of its results.
         pushes: for each push, how many numbers it keeps and the loops around it.
         room: how many numbers its arrays in the work memory have.
-        matrix: the numbers of its matrix of derivatives, if it has one.
+        matrix: the beginning of its matrix of derivatives, if it has one.
     """
 
     room = 0
-    matrix: tuple[Expression, ...] = ()
+    matrix: Item | None = None
 
     def __init__(
         self,
@@ -109,7 +110,12 @@ class Body:
         self.pushes: list[tuple[int, tuple[int | None, ...]]] = []
         self._block(program.block)
         self.results = [y for x in program.block.results for y in self._result(x)]
-        self.statements = trimmed(self._made, (*self.results, *self.matrix))
+        self.statements = trimmed(self._made, self.wanted)
+
+    @property
+    def wanted(self) -> Sequence[Expression]:
+        """What is read behind the statements."""
+        return self.results if self.matrix is None else [*self.results, self.matrix]
 
     def _given_before(self, program: Program) -> Sequence[Value]:
         """The values that the program does not define."""

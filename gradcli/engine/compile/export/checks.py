@@ -16,10 +16,13 @@ _ULPS = 4.0 * 2.0**-52
 
 
 class Point(Record):
-    """Values of the inputs by name, as lists of their elements, and of each output."""
+    """Values of the inputs by name, as lists of their elements, their shapes, and the numbers of
+    each output.
+    """
 
-    __slots__ = ("inputs", "outputs")
+    __slots__ = ("inputs", "shapes", "outputs")
     inputs: Mapping[str, Sequence[Any]]
+    shapes: Mapping[str, tuple[int, ...]]
     outputs: Mapping[str, Sequence[float]]
 
 
@@ -101,12 +104,13 @@ def _point_in_c(unit: Unit, point: Point, k: int) -> list[str]:
             type_ = {"float": "double", "int": "int64_t", "bool": "bool"}[p.type]
             lines += [f"    const {type_} {p.name}[] = {{{', '.join(numbers)}}};"]
             given.append(p.name)
+            given += [str(point.shapes[p.of][p.shape.index(v)]) for v in p.sizes]
         else:
             given += numbers
     for o in unit.outputs:
         numbers = [_number(x, "float") for x in point.outputs[o.name]]
         lines += [f"    const double expected_{o.name}[] = {{", *_in_lines(numbers), "    };"]
-        lines += [f"    double {o.name}[{len(o.values)}];"]
+        lines += [f"    double {o.name}[{len(numbers)}];"]
         given.append(o.name)
     if works(unit):
         lines += _called_with_work(unit, given)
@@ -119,14 +123,14 @@ def _point_in_c(unit: Unit, point: Point, k: int) -> list[str]:
         "    }",
     ]
     for o in unit.outputs:
-        said = f'"{o.name}", {o.name}, expected_{o.name}, {len(o.values)}'
+        said = f'"{o.name}", {o.name}, expected_{o.name}, {len(point.outputs[o.name])}'
         lines += [f"    wrong += differs({said});"]
     return [*lines, "    return wrong;", "}", ""]
 
 
 def _called_with_work(unit: Unit, given: Sequence[str]) -> list[str]:
     """A call with as much work memory as it needs."""
-    size_ = unit.room + unit.tape.fixed + _LEAST * bool(unit.tape.per_turn)
+    size_ = _LEAST if unit.tape.per_turn or not isinstance(unit.work, int) else unit.work
     return [
         f"    size_t work_size = {size_};",
         "    double *work = NULL;",
@@ -177,7 +181,7 @@ def in_python(unit: Unit, points: Sequence[Point], module: str, by: str) -> str:
         "POINTS = [",
     ]
     for point in points:
-        inputs = [_in_python(p, point.inputs[p.of]) for p in unit.parameters]
+        inputs = [_in_python(p, point) for p in unit.parameters]
         outputs = [f"np.array([{', '.join(map(repr, point.outputs[o.name]))}])"
                    for o in unit.outputs]  # fmt: skip
         lines += ["    (", f"        [{', '.join(inputs)}],", f"        [{', '.join(outputs)}],"]
@@ -202,6 +206,8 @@ def in_python(unit: Unit, points: Sequence[Point], module: str, by: str) -> str:
     return "\n".join(lines)
 
 
-def _in_python(p: Parameter, numbers: Sequence[Any]) -> str:
-    text = ", ".join(map(repr, numbers))
-    return f"np.array([{text}])" if p.shape else text
+def _in_python(p: Parameter, point: Point) -> str:
+    text, shape = ", ".join(map(repr, point.inputs[p.of])), point.shapes[p.of]
+    if not p.shape:
+        return text
+    return f"np.array([{text}])" + (f".reshape{shape}" if len(shape) > 1 else "")

@@ -51,15 +51,16 @@ class Operations:
 
     Args:
         name: Makes a name that nothing else has.
+        free: A bound of ints from which on they stand for free sizes; 0 if there are none.
 
     Fields:
         functions: by key, in the order in which they may be defined.
         ranges: the ranges of ints.
     """
 
-    def __init__(self, name: Callable[[str], str]) -> None:
+    def __init__(self, name: Callable[[str], str], free: int = 0) -> None:
         self._name = name
-        self.ranges = Ranges()
+        self.ranges = Ranges(free)
         self._forms = Forms()
         self._known: dict[Any, Function] = {}
         self._pieces: dict[str, Function] = {}

@@ -21,10 +21,15 @@ _PRIMITIVES = {ops.add.name: "int_add", ops.sub.name: "int_sub", ops.mul.name: "
 
 
 class Ranges:
-    """The ranges of variables, by name."""
+    """The ranges of variables, by name.
 
-    def __init__(self) -> None:
+    Args:
+        free: A bound of ints from which on they stand for free sizes; 0 if there are none.
+    """
+
+    def __init__(self, free: int = 0) -> None:
         self._known: dict[str, Range] = {}
+        self._free = free
 
     def note(self, variable: Variable, found: Range | None) -> None:
         """Note the range of a variable, if it is known."""
@@ -40,7 +45,7 @@ class Ranges:
             return self._known.get(x.name)
         if isinstance(x, Apply) and x.primitive in _PRIMITIVES.values():
             a, b = map(self.of, x.args)
-            return None if a is None or b is None else _combined(x.primitive, a, b)
+            return None if a is None or b is None else combined(x.primitive, a, b)
         return None
 
     def sure(
@@ -53,11 +58,26 @@ class Ranges:
         if primitive is None or params.get("alpha", 1) != 1:
             return None
         made = applied(primitive, tuple([x for x in args if x is not None]))
-        found = self.of(made)
+        found = self._widest(made)
         return made if found is not None and found[0] >= _LEAST and found[1] <= _MOST else None
 
+    def _widest(self, x: Expression) -> Range | None:
+        """The range of an int for free sizes as large as memory may hold."""
+        if isinstance(x, Apply) and x.primitive in _PRIMITIVES.values():
+            a, b = map(self._widest, x.args)
+            return None if a is None or b is None else combined(x.primitive, a, b)
+        found = self.of(x)
+        if found is None or not self._free:
+            return found
+        least, most = (_LARGEST * y if abs(y) > self._free // 2 else y for y in found)
+        return least, most
 
-def _combined(primitive: str, a: Range, b: Range) -> Range:
+
+_LARGEST = 1 << 32  # how many times larger than its stand-in a size may be
+
+
+def combined(primitive: str, a: Range, b: Range) -> Range:
+    """The range of a sum, a difference or a product."""
     if primitive == "int_add":
         return a[0] + b[0], a[1] + b[1]
     if primitive == "int_sub":

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice
 from math import prod
+from typing import Any
 
 from gradcli.engine.compile.export.arrays.body import ArrayBody
 from gradcli.engine.compile.export.body import Body
@@ -20,6 +22,7 @@ from gradcli.engine.compile.export.written import (
     Item,
     Statement,
     Variable,
+    added,
     names_in,
     names_read,
 )
@@ -40,42 +43,93 @@ class Parameter(Record):
         type: the type of its numbers.
         shape: the sizes of an array.
         about: the program's comment on it.
+        sizes: the free sizes of the function that it is the first to have.
     """
 
-    __slots__ = ("name", "of", "type", "shape", "about")
+    __slots__ = ("name", "of", "type", "shape", "about", "sizes")
     name: str
     of: str
     type: str
-    shape: tuple[int, ...]
+    shape: tuple[Expression, ...]
     about: str
+    sizes: tuple[Variable, ...]
+
+
+class Said(Sequence[str]):
+    """What each of several numbers is, in words that are made when they are asked for.
+
+    Args:
+        count: How many they are.
+        words: Gives the words of one by its place.
+        names: What all of them are, in words without places.
+    """
+
+    def __init__(self, count: int, words: Callable[[int], str], names: Sequence[str]) -> None:
+        self._count = count
+        self._words = words
+        self.names = names
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, k: Any) -> Any:
+        if isinstance(k, slice):
+            return [self._words(j) for j in range(*k.indices(self._count))]
+        return self._words(range(self._count)[k])
+
+
+class Run(Record):
+    """Numbers that follow each other in an output: the place of the first, its expression, and, if
+    they are elements of an array from its beginning on, their count, which is else 0.
+    """
+
+    __slots__ = ("at", "value", "count")
+    at: Expression
+    value: Expression
+    count: Expression
 
 
 class Output(Record):
-    """Numbers that the function gives: their name, expressions, and what each of them is.
-    `is_number` if it is a single number by its kind, not an array of one.
+    """Numbers that the function gives.
+
+    Fields:
+        name: their name.
+        runs: them, in their order.
+        size: how many they are.
+        says: what each of them is.
+        is_number: True for a single number by its kind, not an array of one.
     """
 
-    __slots__ = ("name", "values", "says", "is_number")
+    __slots__ = ("name", "runs", "size", "says", "is_number")
     name: str
-    values: tuple[Expression, ...]
-    says: tuple[str, ...]
+    runs: tuple[Run, ...]
+    size: Expression
+    says: Said
     is_number: bool
 
     @property
-    def runs(self) -> list[tuple[int, Expression, int]]:
-        """The values with their places; elements of an array that follow each other from its
-        beginning are one, with their count, which is else 0.
-        """
-        found: list[tuple[int, Expression, int]] = []
-        k = 0
-        while k < len(self.values):
-            x, count = self.values[k], 0
-            if isinstance(x, Item) and x.at == 0:
-                while self.values[k + count : k + count + 1] == (Item(x.array, count, x.type),):
-                    count += 1
-            found.append((k, x, count if count > _FEW else 0))
-            k += count if count > _FEW else 1
+    def values(self) -> list[Expression]:
+        """The numbers, if it is known how many they are."""
+        found: list[Expression] = []
+        for x, count in ((run.value, run.count) for run in self.runs):
+            assert isinstance(count, int)
+            own = [x.array, x.type] if isinstance(x, Item) else []
+            found += [Item(own[0], k, own[1]) for k in range(count)] or [x]
         return found
+
+
+def runs(values: Sequence[Expression]) -> tuple[Run, ...]:
+    """Numbers as runs."""
+    found: list[Run] = []
+    k = 0
+    while k < len(values):
+        x, count = values[k], 0
+        if isinstance(x, Item) and x.at == 0:
+            while k + count < len(values) and values[k + count] == Item(x.array, count, x.type):
+                count += 1
+        found.append(Run(k, x, count if count > _FEW else 0))
+        k += count if count > _FEW else 1
+    return tuple(found)
 
 
 _FEW = 4  # elements of an array that are written one by one
@@ -87,8 +141,8 @@ class Tape(Record):
     """
 
     __slots__ = ("fixed", "per_turn")
-    fixed: int
-    per_turn: int
+    fixed: Expression
+    per_turn: Expression
 
 
 class Unit(Record):
@@ -104,14 +158,16 @@ class Unit(Record):
         outputs: what it gives: the value, then the derivatives.
         tape: what its tape holds.
         room: how many numbers its arrays in the work memory have.
+        work: how many numbers it needs for these and what is fixed on its tape.
         unread: the names of the parameters that nothing reads.
         fixed: the inputs that the source code has only one value of, with it.
         is_exact: True if its digits are gradcli's, with the same C library.
+        least: the least that its free sizes may be.
     """
 
     __slots__ = (
         *("name", "source", "about", "parameters", "functions", "body", "outputs", "tape"),
-        *("room", "unread", "fixed", "is_exact"),
+        *("room", "work", "unread", "fixed", "is_exact", "least"),
     )
     name: str
     source: str
@@ -121,10 +177,21 @@ class Unit(Record):
     body: tuple[Statement, ...]
     outputs: tuple[Output, ...]
     tape: Tape
-    room: int
+    room: Expression
+    work: Expression
     unread: tuple[str, ...]
     fixed: tuple[tuple[str, float | int | bool], ...]
     is_exact: bool
+    least: int
+
+    @property
+    def sizes(self) -> list[Variable]:
+        """Its free sizes."""
+        return [v for p in self.parameters for v in p.sizes]
+
+    def changed(self, **fields: Any) -> Unit:
+        """The function with other values of some fields."""
+        return Unit(**{**{name: getattr(self, name) for name in self._fields}, **fields})
 
     @property
     def head(self) -> list[str]:
@@ -155,7 +222,7 @@ class Results(Record):
     __slots__ = ("name", "places", "says", "is_number")
     name: str
     places: Sequence[int]
-    says: Sequence[str]
+    says: Said
     is_number: bool
 
 
@@ -195,8 +262,9 @@ class Question(Record):
     swept: Swept | None
 
 
-def unit(question: Question, name: str, reserved: frozenset[str]) -> Unit:
-    """The function of a question, under a name; `reserved` are the words of the language.
+def unit(question: Question, name: str, reserved: frozenset[str], sizes: Mapping[str, int]) -> Unit:
+    """The function of a question, under a name; `reserved` are the words of the language, `sizes`
+    the values that stand for free sizes.
 
     Raises:
         NotCompilable: If something in the program has no source code.
@@ -210,10 +278,12 @@ def unit(question: Question, name: str, reserved: frozenset[str]) -> Unit:
     outputs = {output.name for output in asked.outputs}
     names = Names(reserved | outputs | {"work", "work_size", "used"})
     function = names(name)
+    for size in sizes:
+        names(size)
     parameters = []
     known: dict[int, Expression] = {**asked.known}
     for given in asked.inputs:
-        made = Parameter(names(given.name), given.name, given.type, given.shape, given.about)
+        made = Parameter(names(given.name), given.name, given.type, given.shape, given.about, ())
         parameters.append(made)
         if given.shape:
             known.update({v.number: Item(made.name, k, given.type)
@@ -235,22 +305,17 @@ def unit(question: Question, name: str, reserved: frozenset[str]) -> Unit:
             is_whole = is_array(x.type)
             wishes.setdefault(x.number, _wish(says[at].partition("[")[0] if is_whole else says[at]))
         at += prod(dtype_and_shape(type_of(x))[1])
-    operations = Operations(names)
+    operations = Operations(names, min(sizes.values(), default=0))
     with_arrays = has_arrays(program)
     given_ = less, wishes, names, operations, asked.remarks, asked.first, known
     body = ArrayBody(*given_, asked.swept) if with_arrays else Body(*given_)
-    found = iter(body.results)
-    made_outputs = tuple(
-        [
-            Output(
-                output.name,
-                tuple([next(found) for _ in output.says]) if output.places else body.matrix,
-                tuple(output.says),
-                output.is_number,
-            )
-            for output in asked.outputs
-        ]
-    )
+    left = iter(body.results)
+    made_outputs = []
+    for output in asked.outputs:
+        count = len(output.says)
+        several = runs([*islice(left, count)]) if output.places else _elements(body.matrix, count)
+        made_outputs.append(Output(output.name, several, count, output.says, output.is_number))
+    tape = _tape(body)
     return Unit(
         function,
         asked.source,
@@ -258,13 +323,23 @@ def unit(question: Question, name: str, reserved: frozenset[str]) -> Unit:
         tuple(parameters),
         called(operations.functions, body.statements, body.results),
         body.statements,
-        made_outputs,
-        _tape(body),
+        tuple(made_outputs),
+        tape,
         body.room,
+        added(tape.fixed, body.room),
         _unread(parameters, body, made_outputs),
         asked.fixed,
         not with_arrays and not any(isinstance(i, Do) and i.op == ops.alone.name for i in every),
+        1,
     )
+
+
+def _elements(matrix: Item | None, count: int) -> tuple[Run, ...]:
+    """The numbers of a matrix."""
+    assert matrix is not None
+    if count > _FEW:
+        return (Run(0, matrix, count),)
+    return tuple([Run(k, Item(matrix.array, k, matrix.type), 0) for k in range(count)])
 
 
 def _wish(said: str) -> str:
@@ -273,7 +348,7 @@ def _wish(said: str) -> str:
 
 
 def _tape(body: Body) -> Tape:
-    fixed = per_turn = 0
+    fixed, per_turn = 0, 0
     for count, loops in body.pushes:
         known = [n for n in loops if n is not None]
         if len(known) == len(loops):
@@ -284,10 +359,11 @@ def _tape(body: Body) -> Tape:
 
 
 def _unread(
-    parameters: Sequence[Parameter], body: Body, outputs: Sequence[Output]
+    parameters: Sequence[Parameter], body: Body, outputs: Iterable[Output]
 ) -> tuple[str, ...]:
     seen = names_read(body.statements)
-    seen.update(name for output in outputs for x in output.values for name in names_in(x))
+    every = [run.value for output in outputs for run in output.runs]
+    seen.update(name for x in every for name in names_in(x))
     return tuple([p.name for p in parameters if p.name not in seen])
 
 

@@ -18,7 +18,9 @@ from gradcli.record import Record
 
 
 class Variable(Record):
-    """A number that has a name; its type is "float", "int" or "bool"."""
+    """A number that has a name; its type is "float", "int" or "bool", or "size" for an int that is
+    a free size of the function.
+    """
 
     __slots__ = ("name", "type")
     name: str
@@ -67,8 +69,8 @@ class Total(Record):
     __slots__ = ("array", "start", "count", "step")
     array: str
     start: Expression
-    count: int
-    step: int
+    count: Expression
+    step: Expression
 
 
 Expression: TypeAlias = "Variable | Apply | Math | Called | Item | Total | float | int | bool"
@@ -119,8 +121,8 @@ class Room(Statement):
     __slots__ = ("array", "type", "count", "at")
     array: str
     type: str
-    count: int
-    at: int | None
+    count: Expression
+    at: Expression | None
 
 
 class Table(Statement):
@@ -223,7 +225,7 @@ class KeepAll(Statement):
     __slots__ = ("array", "type", "count")
     array: str
     type: str
-    count: int
+    count: Expression
 
 
 class TakeAll(Statement):
@@ -232,7 +234,7 @@ class TakeAll(Statement):
     __slots__ = ("array", "type", "count")
     array: str
     type: str
-    count: int
+    count: Expression
 
 
 class Return(Statement):
@@ -259,6 +261,8 @@ _TYPES = {float: "float", int: "int", bool: "bool"}
 
 def type_of(x: Expression) -> str:
     """The type of an expression."""
+    if isinstance(x, Variable) and x.type == "size":
+        return "int"
     if isinstance(x, (Variable, Called, Item)):
         return x.type
     if isinstance(x, Apply):
@@ -334,12 +338,35 @@ _TESTS: dict[str, Callable[..., bool]] = {
 }
 
 
+def added(x: Expression, y: Expression) -> Expression:
+    """The sum of two ints; a sum of constants is done at once."""
+    if type(x) is int and type(y) is int:
+        return x + y
+    if type(y) is int:
+        if y == 0:
+            return x
+        is_sum = isinstance(x, Apply) and x.primitive in ("int_add", "int_sub")
+        if is_sum and isinstance(x, Apply) and type(x.args[1]) is int:
+            y += x.args[1] if x.primitive == "int_add" else -x.args[1]
+            return added(x.args[0], y)
+        return Apply("int_add", (x, y)) if y > 0 else Apply("int_sub", (x, -y))
+    return y if x == 0 else Apply("int_add", (x, y))
+
+
+def size_text(x: Expression) -> str:
+    """The text of a size, which is a polynomial of free ones, in any language."""
+    if isinstance(x, Apply):
+        signs = {"int_add": "+", "int_sub": "-", "int_mul": "*"}
+        return f" {signs[x.primitive]} ".join(map(size_text, x.args))
+    return x.name if isinstance(x, Variable) else str(x)
+
+
 def parts(x: Expression) -> tuple[Expression, ...]:
     """The operands of an expression."""
     if isinstance(x, (Apply, Math, Called)):
         return x.args
     if isinstance(x, Total):
-        return (x.start,)
+        return x.start, x.count, x.step
     return (x.at,) if isinstance(x, Item) else ()
 
 
@@ -393,8 +420,8 @@ def replaced(x: Expression, value: Callable[[Variable], Expression]) -> Expressi
             return Called(function, inner, type)
         case Item(array=array, type=type):
             return Item(array, inner[0], type)
-        case Total(array=array, count=count, step=step):
-            return Total(array, inner[0], count, step)
+        case Total(array=array):
+            return Total(array, *inner)
     return x
 
 

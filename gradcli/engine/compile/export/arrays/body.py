@@ -118,9 +118,10 @@ class ArrayBody(Body):
             Relieved(made.program, less.turns), names, given, operations, remarks, first, inputs
         )
         before = (*self._loops_of.tables, *self._matrices)
-        self.statements = trimmed((*before, *self.statements), (*self.results, *self.matrix))
+        self.statements = trimmed((*before, *self.statements), self.wanted)
         rooms = [s for s in statements(self.statements) if isinstance(s, Room)]
-        self.room = max((s.at + s.count for s in rooms if s.at is not None), default=0)
+        ends = [s.at + s.count for s in rooms if isinstance(s.at, int) and isinstance(s.count, int)]
+        self.room = max(ends, default=0)
 
     # --- what is used where ----------------------------------------------------------------------
 
@@ -147,7 +148,7 @@ class ArrayBody(Body):
         """The declaration of an array."""
         wish = wish or self._wishes.get(node)
         node.at = self._given.numbered("float") if wish is None else self._given(wish)
-        if node.type != "float" or node.count <= _MOST:
+        if node.type == "int" or node.count <= _MOST:
             return Room(node.at, node.type, node.count, None)
         self.room += node.count
         return Room(node.at, node.type, node.count, self.room - node.count)
@@ -446,7 +447,7 @@ class ArrayBody(Body):
         if not self._matrices:
             node = Node("float", (size,))
             self._matrices.append(self._stored(node, "matrix"))
-            self.matrix = tuple([Item(node.at, k, "float") for k in range(size)])
+            self.matrix = Item(node.at, 0, "float")
         return self._matrices[0].array
 
     # --- steps -----------------------------------------------------------------------------------

@@ -48,7 +48,9 @@ from gradcli.engine.compile.export.written import (
     TakeAll,
     Total,
     Variable,
+    added,
     names_read,
+    replaced,
     type_of,
 )
 
@@ -125,7 +127,7 @@ class _Source(Printer):
     def __init__(self, unit: Unit) -> None:
         super().__init__(SUPPORT)
         self._unit = unit
-        self._checks = unit.tape.per_turn > 0
+        self._checks = unit.tape.per_turn != 0
         self._refuses = False
 
     def lines(self, by: str, header: str) -> list[str]:
@@ -154,9 +156,11 @@ class _Source(Printer):
         unit = self._unit
         if not works(unit):
             return []
-        fixed, per_turn = unit.tape.fixed + unit.room, unit.tape.per_turn
-        said = [f"{per_turn} * turns" if per_turn > 1 else "turns"] if per_turn else []
-        said += [str(fixed)] if fixed or not per_turn else []
+        fixed, per_turn = unit.work, unit.tape.per_turn
+        said = []
+        if per_turn:
+            said = ["turns" if per_turn == 1 else f"{self._size(per_turn, _PRODUCT)} * turns"]
+        said += [self._size(fixed)] if fixed != 0 or not per_turn else []
         return [work_prototype(unit), "{", f"    return {' + '.join(said)};", "}", ""]
 
     def _main(self) -> list[str]:
@@ -164,21 +168,26 @@ class _Source(Printer):
         lines = [*wrapped(prototype(unit), ""), "{"]
         lines += [f"    (void) {name}; /* the results do not depend on it */"
                   for name in unit.unread]  # fmt: skip
+        too_small = " || ".join(f"{v.name} < {unit.least}" for v in unit.sizes)
+        if too_small:
+            lines += self._when("    ", too_small, "return 2;")
         if unit.room and self._checks:
-            lines += self._when("    ", f"work_size < {unit.room}", "return 1;")
+            lines += self._when("    ", f"work_size < {self._size(unit.room, _SUM)}", "return 1;")
         elif works(unit) and not self._checks:
-            lines += self._when("    ", f"work_size < {unit.name}_work_size()", "return 1;")
+            sizes = ", ".join(v.name for v in unit.sizes)
+            lines += self._when("    ", f"work_size < {unit.name}_work_size({sizes})", "return 1;")
         if unit.tape.fixed or unit.tape.per_turn:
-            lines += [f"    size_t used = {unit.room};"]
+            lines += [f"    size_t used = {self._size(unit.room)};"]
         lines += self.body(unit.body, "    ")
         lines += self._finite()
         for output in unit.outputs:
             lines += [f"    if ({output.name} != NULL) {{"]
-            for k, x, count in output.runs:
-                place = f"{output.name}[{k}]" if k or not count else output.name
+            for k, x, count in ((run.at, run.value, run.count) for run in output.runs):
+                place = f"{output.name}[{self._size(k)}]" if k or not count else output.name
                 if count and isinstance(x, Item):
                     to = f"&{place}" if k else place
-                    lines += [f"        memcpy({to}, {x.array}, {count} * sizeof(double));"]
+                    bytes_ = f"{self._size(count, _PRODUCT)} * sizeof(double)"
+                    lines += [f"        memcpy({to}, {x.array}, {bytes_});"]
                 else:
                     lines += wrapped(f"{place} = {self.text(x)};", "        ")
             lines += ["    }"]
@@ -188,9 +197,9 @@ class _Source(Printer):
         """Status 2 if a result is not finite."""
         names: dict[str, None] = {}
         for output in self._unit.outputs:
-            for _, x, count in output.runs:
+            for x, count in ((run.value, run.count) for run in output.runs):
                 if count and isinstance(x, Item):
-                    names[f"!{self.use('are_finite')}({x.array}, {count})"] = None
+                    names[f"!{self.use('are_finite')}({x.array}, {self.text(count)})"] = None
                 elif not isinstance(x, float) or not math.isfinite(x):
                     names[f"!isfinite({self.text(x)})"] = None
         return self._when("    ", " || ".join(names), "return 2;") if names else []
@@ -239,24 +248,25 @@ class _Source(Printer):
             case Room(array=array, type=type_, count=count, at=at):
                 if at is None:
                     return [f"{indent}{TYPES[type_]} {array}[{count}];"]
-                return [f"{indent}double *const {array} = &work[{at}];"]
+                return [f"{indent}double *const {array} = &work[{self._size(at)}];"]
             case Table(array=array, type=type_, values=values):
                 numbers = ", ".join(map(self.text, values))
                 head = f"static const {TYPES[type_]} {array}[{len(values)}]"
                 return wrapped(f"{head} = {{{numbers}}};", indent)
             case KeepAll(array=array, type=type_, count=count):
                 item, more = Item(array, _AT, type_), indent + self.step
-                full = self._when(indent, f"work_size - used < {count}", "return 1;")
+                some = self._size(count, _SUM)
+                full = self._when(indent, f"work_size - used < {some}", "return 1;")
                 return [
                     *(full if self._checks else []),
-                    f"{indent}for (int64_t at = 0; at < {count}; at++) {{",
+                    f"{indent}for (int64_t at = 0; at < {self.text(count)}; at++) {{",
                     f"{more}{self._kept(item)}",
                     f"{indent}}}",
                 ]
             case TakeAll(array=array, type=type_, count=count):
                 taken = self._number_taken(type_)
                 return [
-                    f"{indent}for (int64_t at = {count - 1}; at >= 0; at--) {{",
+                    f"{indent}for (int64_t at = {self.text(added(count, -1))}; at >= 0; at--) {{",
                     f"{indent}{self.step}{array}[at] = {taken};",
                     f"{indent}}}",
                 ]
@@ -311,7 +321,20 @@ class _Source(Printer):
 
     def total(self, x: Total) -> str:
         start = x.array if x.start == 0 else f"&{x.array}[{self.text(x.start)}]"
-        return f"{self.use('pairwise_sum')}({start}, {x.count}, {x.step})"
+        return f"{self.use('pairwise_sum')}({start}, {self.text(x.count)}, {self.text(x.step)})"
+
+    def _bound(self, x: Expression) -> tuple[str, int]:
+        if isinstance(x, Variable) and x.type == "size":
+            return f"(int64_t) {x.name}", _UNARY
+        if isinstance(x, Apply) and x.primitive == "int_to_float":
+            (of,) = x.args
+            if isinstance(of, Variable) and of.type == "size":
+                return f"(double) {of.name}", _UNARY
+        return super()._bound(x)
+
+    def _size(self, x: Expression, least: int = 0) -> str:
+        """The text of a size, which is a `size_t`."""
+        return self.within(replaced(x, lambda v: Variable(v.name, "int")), least)
 
     def negative(self) -> int:
         return _UNARY

@@ -5,7 +5,8 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 
-from gradcli.engine.compile.export.unit import Parameter, Unit
+from gradcli.engine.compile.export.unit import Output, Parameter, Unit
+from gradcli.engine.compile.export.written import Variable, replaced, size_text
 
 WIDTH = 98
 TYPES = {"float": "double", "int": "int64_t", "bool": "bool"}
@@ -21,9 +22,8 @@ def header(unit: Unit, by: str, file: str) -> str:
         lines += ["#include <stdbool.h>"]
     lines += ["#include <stddef.h>", ""]
     for output in unit.outputs:
-        if len(output.values) > 1 or output.name != "value":
-            lines.append(f"#define {unit.name.upper()}_{output.name.upper()}_SIZE "
-                         f"{len(output.values)}")  # fmt: skip
+        if output.size != 1 or output.name != "value":
+            lines.append(_macro(unit, output))
     lines += ["", *_contract(unit), *wrapped(f"{prototype(unit)};", "")]
     if works(unit):
         lines += ["", *_work_comment(unit), f"{work_prototype(unit)};"]
@@ -36,23 +36,38 @@ def works(unit: Unit) -> bool:
     return bool(unit.room or unit.tape.fixed or unit.tape.per_turn)
 
 
+def _macro(unit: Unit, output: Output) -> str:
+    """The line that defines how many numbers an output has."""
+    name = f"{unit.name.upper()}_{output.name.upper()}_SIZE"
+    if type(output.size) is int:
+        return f"#define {name} {output.size}"
+    names = ", ".join(v.name for v in unit.sizes)
+    size = size_text(replaced(output.size, lambda v: Variable(f"({v.name})", "int")))
+    return f"#define {name}({names}) ({size})"
+
+
 def prototype(unit: Unit) -> str:
     """The head of the function."""
-    parameters = [*map(_parameter, unit.parameters)]
+    parameters = [part for p in unit.parameters for part in _parameter(p)]
     parameters += [f"double *{output.name}" for output in unit.outputs]
     if works(unit):
         parameters += ["double *work", "size_t work_size"]
     return f"int {unit.name}({', '.join(parameters)})"
 
 
-def _parameter(p: Parameter) -> str:
+def _parameter(p: Parameter) -> list[str]:
     type_ = TYPES[p.type]
-    return f"const {type_} *{p.name}" if p.shape else f"{type_} {p.name}"
+    if not p.shape:
+        return [f"{type_} {p.name}"]
+    return [f"const {type_} *{p.name}", *(f"size_t {v.name}" for v in p.sizes)]
 
 
 def work_prototype(unit: Unit) -> str:
     """The head of the function that tells how much work memory is enough."""
-    return f"size_t {unit.name}_work_size({'size_t turns' if unit.tape.per_turn else 'void'})"
+    names = ["turns"] if unit.tape.per_turn else []
+    names += [v.name for v in unit.sizes]
+    given = ", ".join(f"size_t {name}" for name in names)
+    return f"size_t {unit.name}_work_size({given or 'void'})"
 
 
 def _work_comment(unit: Unit) -> list[str]:
@@ -74,21 +89,25 @@ def _about(unit: Unit, by: str) -> list[str]:
 def _contract(unit: Unit) -> list[str]:
     lines: list[str] = ["Inputs:"]
     for p in unit.parameters:
-        said = []
+        told = []
         if p.name != p.of:
-            said.append(f"`{p.of}` of the program")
+            told.append(f"`{p.of}` of the program")
         if p.shape:
-            said.append(f"{' x '.join(map(str, p.shape))} numbers" + (
+            told.append(f"{' x '.join(map(size_text, p.shape))} numbers" + (
                 ", row by row" if len(p.shape) > 1 else ""))  # fmt: skip
         if p.about:
-            said.append(p.about)
-        lines.append(f"  {p.name}" + (f": {'; '.join(said)}" if said else ""))
+            told.append(p.about)
+        lines.append(f"  {p.name}" + (f": {'; '.join(told)}" if told else ""))
+        lines += [f"  {v.name}: at least {unit.least}" for v in p.sizes if unit.least > 1]
     lines.append("Outputs, each NULL if it is not wanted:")
     for output in unit.outputs:
-        if len(output.says) == 1:
+        if type(output.size) is not int:
+            lines.append(f"  {output.name}: {', '.join(output.says.names)}; "
+                         f"{size_text(output.size)} numbers")  # fmt: skip
+        elif len(output.says) == 1:
             lines.append(f"  {output.name}[0]: {output.says[0]}")
         else:
-            lines += [f"  {output.name}[{k}]: {said}" for k, said in _short(output.says)]
+            lines += [f"  {output.name}[{k}]: {what}" for k, what in _short(output.says)]
     lines.append("Returns 0; 2 if a result is not finite or gradcli would stop with an error.")
     if works(unit):
         lines[-1] = lines[-1].replace("Returns 0; ", "Returns 0; 1 if `work` is too small; ")
@@ -128,7 +147,7 @@ def wrapped(line: str, indent: str) -> list[str]:
     if len(indent) + len(line) <= WIDTH:
         return [indent + line]
     found = textwrap.wrap(
-        line.replace("double *", f"double{_HARD}*"),
+        line.replace("double *", f"double{_HARD}*").replace("size_t ", f"size_t{_HARD}"),
         WIDTH - len(indent),
         subsequent_indent="    ",
         break_long_words=False,

@@ -40,7 +40,9 @@ from gradcli.engine.compile.export.written import (
     TakeAll,
     Total,
     Variable,
+    added,
     names_read,
+    size_text,
 )
 
 RESERVED = WORDS
@@ -138,7 +140,12 @@ class _Source(Printer):
         names = ", ".join(map(_parameter, unit.parameters))
         lines = ["", *_signature(f"def {unit.name}({names}) -> {gives}:")]
         lines += _docstring(_contract(unit), "    ")
-        lines += [_elements(p) for p in unit.parameters if p.shape and p.name not in unit.unread]
+        lines += [_sizes(p) for p in unit.parameters if p.sizes]
+        lines += [self._elements(p) for p in unit.parameters
+                  if p.shape and p.name not in unit.unread]  # fmt: skip
+        if unit.sizes:
+            test = " or ".join(f"{v.name} < {unit.least}" for v in unit.sizes)
+            lines += _code(f"{self.use('refuse')}({test})", "    ")
         if unit.tape.fixed or unit.tape.per_turn:
             lines.append("    tape: list[float] = []")
         if unit.body:
@@ -150,11 +157,20 @@ class _Source(Printer):
         given = [self._output(output) for output in unit.outputs]
         return [*lines, *_code(f"return {', '.join(given)}", "    ")]
 
+    def _elements(self, p: Parameter) -> str:
+        """The line that makes a list of the elements of an array."""
+        dtype = {"float": "float", "int": "np.int64", "bool": "bool"}[p.type]
+        count: Expression = 1
+        for size in p.shape:
+            count = size if count == 1 else _times(count, size)
+        text = self.text(count)
+        return f"    {p.name} = np.asarray({p.name}, dtype={dtype}).reshape({text}).tolist()"
+
     def _results(self) -> list[str]:
         """The tests that results are finite."""
         found: dict[str, None] = {}
         for output in self._unit.outputs:
-            for _, x, count in output.runs:
+            for x, count in ((run.value, run.count) for run in output.runs):
                 if count and isinstance(x, Item):
                     found[f"all(map(math.isfinite, {x.array}))"] = None
                 elif isinstance(x, (Variable, Item)):
@@ -164,7 +180,7 @@ class _Source(Printer):
     def _output(self, output: Output) -> str:
         texts = [
             f"*{x.array}" if count and isinstance(x, Item) else self.text(x)
-            for _, x, count in output.runs
+            for x, count in ((run.value, run.count) for run in output.runs)
         ]
         return texts[0] if output.is_number else f"np.array([{', '.join(texts)}])"
 
@@ -190,13 +206,14 @@ class _Source(Printer):
             case Declare():
                 return []
             case Room(array=array, type=type_, count=count):
-                return [f"{indent}{array} = [{_ZEROS[type_]}] * {count}"]
+                return [f"{indent}{array} = [{_ZEROS[type_]}] * {self.within(count, ATOM)}"]
             case Table(array=array, values=values):
                 return _code(f"{array} = [{self.texts(values)}]", indent)
             case KeepAll(array=array):
                 return [f"{indent}tape += {array}"]
             case TakeAll(array=array, count=count):
-                return [f"{indent}{array} = tape[-{count}:]", f"{indent}del tape[-{count}:]"]
+                last = self.within(count, ATOM)
+                return [f"{indent}{array} = tape[-{last}:]", f"{indent}del tape[-{last}:]"]
             case Attempt(variable=v, function=function, args=args):
                 return _code(f"{v.name} = {self._attempted(function, args)}", indent)
             case Count():
@@ -227,9 +244,9 @@ class _Source(Printer):
         return f"{function}({self.texts(args)})"
 
     def total(self, x: Total) -> str:
-        stop = self.text(_behind(x.start, x.count * x.step))
+        stop = self.text(added(x.start, _times(x.count, x.step)))
         start = self.text(x.start)
-        step = "" if x.step == 1 else f":{x.step}"
+        step = "" if x.step == 1 else f":{self.text(x.step)}"
         return f"{self.use('pairwise_sum')}({x.array}[{start}:{stop}{step}])"
 
     # --- expressions ----------------------------------------------------------------------------
@@ -252,19 +269,22 @@ class _Source(Printer):
         return repr(x)
 
 
-def _behind(start: Expression, more: int) -> Expression:
-    """A place behind another one."""
-    return start + more if type(start) is int else Apply("int_add", (start, more))
+def _times(x: Expression, y: Expression) -> Expression:
+    if type(x) is int and type(y) is int:
+        return x * y
+    return x if y == 1 else Apply("int_mul", (x, y))
 
 
 def _parameter(p: Parameter) -> str:
     return f"{p.name}: np.ndarray" if p.shape else f"{p.name}: {p.type}"
 
 
-def _elements(p: Parameter) -> str:
-    dtype = {"float": "float", "int": "np.int64", "bool": "bool"}[p.type]
-    count = math.prod(p.shape)
-    return f"    {p.name} = np.asarray({p.name}, dtype={dtype}).reshape({count}).tolist()"
+def _sizes(p: Parameter) -> str:
+    """The line that finds the free sizes of an array."""
+    own = {v.name for v in p.sizes}
+    names = [x.name if isinstance(x, Variable) and x.name in own else "_" for x in p.shape]
+    all_of_them = ", ".join(names) if len(names) > 1 else f"({names[0]},)"
+    return f"    {all_of_them} = np.shape({p.name})"
 
 
 def _contract(unit: Unit) -> list[str]:
@@ -276,12 +296,13 @@ def _contract(unit: Unit) -> list[str]:
     lines += ["", "Args:"] if unit.parameters else []
     for p in unit.parameters:
         said = [f"`{p.of}` of the program"] if p.name != p.of else []
-        said += [f"an array of {' x '.join(map(str, p.shape))} numbers"] if p.shape else []
+        said += [f"an array of {' x '.join(map(size_text, p.shape))} numbers"] if p.shape else []
         said += [p.about] if p.about else []
         lines.append(f"    {p.name}: {'; '.join(said) or 'a number'}.")
     lines += ["", "Returns:"]
     for o in unit.outputs:
-        few = o.says if len(o.says) <= _MOST else (*o.says[:2], "...", o.says[-1])
+        few = [*o.says] if len(o.says) <= _MOST else [*o.says[:2], "...", o.says[-1]]
+        few = few if type(o.size) is int else [*o.says.names, f"{size_text(o.size)} numbers"]
         lines.append(f"    {o.name}: {', '.join(few)}.")
     lines += ["", "Raises:"]
     why = "If a result is not finite, or gradcli would stop with an error."

@@ -1,5 +1,6 @@
 """The files that `export` writes: tests beside the source, LaTeX, programs that link the C, names."""
 
+import itertools
 import re
 import subprocess
 import sys
@@ -112,6 +113,31 @@ def test_latex_has_a_line_for_each_name_and_each_derivative():
 def test_what_cannot_be_written_says_why(text, file, asked, says):
     with pytest.raises(GradError, match=says):
         load(text).export(file, **asked)
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("input x = 1.0\ny = x * x\nfor i in range(100):\n    y = y * 0.5\ny", 3),
+        ("input x = 1.0\nif x > 0:\n    y = x\nelse:\n    y = 2 * x\ny", 2),
+    ],
+)
+def test_latex_tells_the_place_of_a_loop_or_branch(text, line):
+    with pytest.raises(GradError) as refused:
+        load(text).export("f.tex")
+    (said,) = refused.value.diagnostics
+    assert said.source.position(said.span.start)[0] == line
+
+
+def test_a_value_is_stored_where_it_is_computed():
+    text = load("input x: float[20]\ny = x\nfor i in range(9):\n    y = sin(y) * x\nsum(y)").export(
+        "f.c", x=[1.0] * 20, order=1
+    )["f.c"]
+    body = [line.strip() for line in text.splitlines()]
+    for one, two in itertools.pairwise(body):
+        name = re.match(r"const double (t\d+) =", one)
+        if name and two.endswith(f" = {name[1]};"):
+            assert len(re.findall(rf"\b{name[1]}\b", text)) > 2
 
 
 def test_an_int_that_the_form_depends_on_is_fixed_and_said():

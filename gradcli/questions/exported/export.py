@@ -30,7 +30,8 @@ from gradcli.engine.run.execution.inputs import Given, check_complete, check_nam
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.data import Quiet, np
 from gradcli.errors import Diagnostic, GradError, ProgramError, UsageError
-from gradcli.ir.program import Input
+from gradcli.ir.program import Branch, Choice, For, Input, While
+from gradcli.ir.visit import everything
 from gradcli.questions.asked.loaded import Loaded
 from gradcli.questions.asked.names import Watch, unknown_output
 from gradcli.questions.asked.request import Options, Request
@@ -84,13 +85,23 @@ def export(
     if path.suffix == ".tex":
         made = written(loaded, request, of, order, name, latex.RESERVED)
         with _refusing(loaded, request):
-            return {file: latex.source(made, by)}
+            return {file: _latex(loaded, made, by)}
     made = written(loaded, request, of, order, name, c.RESERVED)
     head = path.with_suffix(".h")
     return {
         str(path): c.source(made, by, head.name),
         str(head): c.header(made, by, head.name),
     }
+
+
+def _latex(loaded: Loaded, made: Unit, by: str) -> str:
+    """The text in LaTeX. A refusal has the place of the program's first loop or branch."""
+    try:
+        return latex.source(made, by)
+    except NotCompilable as error:
+        every = everything(loaded.program)
+        spans = [i.span for i in every if isinstance(i, (For, While, Branch, Choice))]
+        raise NotCompilable(error.reason, min(spans, key=lambda s: s.start, default=None)) from None
 
 
 def checked(

@@ -40,8 +40,36 @@ def trimmed(body: Sequence[Statement], wanted: Sequence[Expression]) -> tuple[St
         uses = _uses(body, wanted)
         made = _without(body, uses)
         if made == tuple(body):
-            return made
+            return _direct(made, uses)
         body = made
+
+
+def _direct(body: Sequence[Statement], uses: Counter[str]) -> tuple[Statement, ...]:
+    """The statements without a variable that nothing does but give the next statement its value."""
+    made: list[Statement] = []
+    for s in body:
+        last = made[-1] if made else None
+        if isinstance(last, Let) and last.is_fixed and uses[last.variable.name] == 1:
+            if isinstance(s, Assign) and s.value == last.variable:
+                made[-1] = Assign(s.variable, last.value)
+                continue
+            if isinstance(s, Store) and s.value == last.variable:
+                made[-1] = Store(s.array, s.at, last.value)
+                continue
+        match s:
+            case When():
+                then, orelse = _direct(s.then, uses), _direct(s.orelse, uses)
+                made.append(When(s.test, then, orelse))
+            case Count():
+                inner = _direct(s.body, uses)
+                made.append(Count(s.variable, s.start, s.stop, s.step, inner))
+            case While():
+                made.append(While(s.test, _direct(s.body, uses)))
+            case Until():
+                made.append(Until(s.test, _direct(s.body, uses)))
+            case _:
+                made.append(s)
+    return tuple(made)
 
 
 def _uses(body: Sequence[Statement], wanted: Sequence[Expression]) -> Counter[str]:

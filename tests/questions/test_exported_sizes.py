@@ -104,6 +104,24 @@ def test_a_given_value_sets_the_size():
     assert {p.of: p.shape for p in unit.parameters}["t"] == (20,)
 
 
+@needs_cc
+def test_a_size_has_a_name_that_c_takes(tmp_path):
+    text = "input work: float[int]\ninput value: float[int, y0]\nsum(value.T @ work) / y0"
+    unit = _unit(text, c.RESERVED)
+    files = {"f.c": c.source(unit, "0", "f.h"), "f.h": c.header(unit, "0", "f.h")}
+    assert "size_t int_" in files["f.h"]
+    values = {"work": np.ones(3), "value": np.ones((3, 5))}
+    _, found = called(library(tmp_path, files), unit, values)
+    assert found["value"] == 3.0
+
+
+def test_a_size_that_an_input_gives_is_no_free_one():
+    text = "input n: int\ninput t: float[n]\nsum(t) * n"
+    unit = _unit(text, c.RESERVED, n=7)
+    assert unit.free == ()
+    assert {p.of: p.shape for p in unit.parameters}["t"] == (7,)
+
+
 def test_the_least_size_is_told():
     unit = _unit(PROGRAMS["slices"], c.RESERVED)
     assert unit.least == 4

@@ -39,6 +39,7 @@ def free_sizes(inputs: Sequence[Input], given: Mapping[str, Given]) -> list[str]
         own = [*sizes_of(i).values()]
         names.update(dict.fromkeys(own))
         known.update(() if i.is_missing(given) else own)
+    known.update(i.name for i in inputs)
     return [name for name in names if name not in known]
 
 
@@ -48,6 +49,8 @@ def given_sizes(inputs: Sequence[Input], given: Mapping[str, Given]) -> dict[str
     for i in inputs:
         shape = np.shape(given[i.name].value) if i.name in given else ()
         found.update((name, shape[k]) for k, name in sizes_of(i).items() if k < len(shape))
+        if i.name in given and type(given[i.name].value) is int:
+            found[i.name] = given[i.name].value
     return found
 
 
@@ -95,13 +98,14 @@ def _around(names: Sequence[str], least: int) -> Iterator[Mapping[str, int]]:
 
 def _holds(unit: Unit, known: Write, sample: Mapping[str, int]) -> bool:
     """True if a function gives, for these sizes, what one for just these sizes gives."""
-    if not are_in_range(unit, sample):
+    own = dict(zip(unit.free, sample.values(), strict=True))
+    if not are_in_range(unit, own):
         return False
     try:
         expected = _called(known(sample, python.RESERVED), sample)
     except (NotCompilable, GradError):
         return False
-    found = _called(unit, sample)
+    found = _called(unit, own)
     if expected is None or found is None:
         return expected is found
     return len(expected) == len(found) and bool(np.allclose(expected, found, rtol=1e-9))

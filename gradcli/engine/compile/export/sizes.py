@@ -59,8 +59,8 @@ def general(units: Sequence[Unit], sizes: Sequence[Mapping[str, int]]) -> Unit:
     Raises:
         NotCompilable: If they differ in more than such numbers.
     """
-    joiner = _Joiner([*sizes[0]], sizes)
     first = units[0]
+    joiner = _Joiner(first.free, [[*sample.values()] for sample in sizes])
     body: tuple[Statement, ...] = joiner.joined([u.body for u in units])
     for s in statements(body):
         if isinstance(s, Room) and s.type != "float" and type(s.count) is not int and s.at is None:
@@ -86,6 +86,7 @@ def general(units: Sequence[Unit], sizes: Sequence[Mapping[str, int]]) -> Unit:
         first.unread,
         first.fixed,
         first.is_exact,
+        first.free,
         1,
     )
 
@@ -100,14 +101,13 @@ class _Joiner:
     """Joins what differs in numbers alone.
 
     Args:
-        names: The names of the sizes.
-        sizes: Their values in each sample.
+        names: The names of the sizes in the code.
+        rows: Their values in each sample.
     """
 
-    def __init__(self, names: Sequence[str], sizes: Sequence[Mapping[str, int]]) -> None:
+    def __init__(self, names: Sequence[str], rows: Sequence[Sequence[int]]) -> None:
         self.names = names
         self._monomials = _monomials(len(names))
-        rows = [[sample[n] for n in names] for sample in sizes]
         self._table = np.array([[prod(row[k] for k in m) for m in self._monomials] for row in rows])
 
     def joined(self, several: Sequence[Any]) -> Any:

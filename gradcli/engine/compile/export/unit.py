@@ -162,12 +162,13 @@ class Unit(Record):
         unread: the names of the parameters that nothing reads.
         fixed: the inputs that the source code has only one value of, with it.
         is_exact: True if its digits are gradcli's, with the same C library.
+        free: the names of its free sizes, in the order in which they were asked for.
         least: the least that its free sizes may be.
     """
 
     __slots__ = (
         *("name", "source", "about", "parameters", "functions", "body", "outputs", "tape"),
-        *("room", "work", "unread", "fixed", "is_exact", "least"),
+        *("room", "work", "unread", "fixed", "is_exact", "free", "least"),
     )
     name: str
     source: str
@@ -182,6 +183,7 @@ class Unit(Record):
     unread: tuple[str, ...]
     fixed: tuple[tuple[str, float | int | bool], ...]
     is_exact: bool
+    free: tuple[str, ...]
     least: int
 
     @property
@@ -278,8 +280,7 @@ def unit(question: Question, name: str, reserved: frozenset[str], sizes: Mapping
     outputs = {output.name for output in asked.outputs}
     names = Names(reserved | outputs | {"work", "work_size", "used"})
     function = names(name)
-    for size in sizes:
-        names(size)
+    free = tuple([names(size) for size in sizes])
     parameters = []
     known: dict[int, Expression] = {**asked.known}
     for given in asked.inputs:
@@ -330,6 +331,7 @@ def unit(question: Question, name: str, reserved: frozenset[str], sizes: Mapping
         _unread(parameters, body, made_outputs),
         asked.fixed,
         not with_arrays and not any(isinstance(i, Do) and i.op == ops.alone.name for i in every),
+        free,
         1,
     )
 

@@ -96,6 +96,8 @@ IN_PLACE = {
     "    s = s + (y[t] - b[0] - b[1] * y[t - 1] - b[2] * y[t - 2]) ** 2\ns",
     "sides": f"{_SERIES}for t in range(1, 40):\n    if y[t] > 0: s = s + b[0] * y[t - 1] * s\n"
     "    else: s = s * b[3] + b[1]\ns",
+    "joined": f"{_SERIES}for t in range(40):\n    u = b[1]\n    if y[t] > 0: s = s + u * s\n"
+    "    else: s = s - u * u\ns",
     "inner": f"{_SERIES}for t in range(5, 40):\n    m = 0.0\n    for k in range(5):\n"
     "        m = m + b[k] * y[t - 1 - k]\n    s = s + (y[t] - m) ** 2\ns",
     "slices": f"{_SERIES}for t in range(90):\n    s = s + ((b[1:4] * y[t]).sum() - b[t % 5]) ** 2\ns",

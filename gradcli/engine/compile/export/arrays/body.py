@@ -96,6 +96,7 @@ class ArrayBody(Body):
         found = in_place(less.program)
         self._sums_in_place = found.sums
         self._with_zeros = {sparse.target.number for sparse in found.sums.values()}
+        self._zeros: dict[int, Do] = {}
         made = WithVariables(less.program, found)
         self._variables = made.variables
         self._symbols: dict[int, Symbolic] = {}
@@ -205,9 +206,11 @@ class ArrayBody(Body):
         self._span = i.span if i.span.end > i.span.start else self._span
         match i:
             case Do(target=target) if target.number in self._with_zeros:
-                return  # it is a part of a sum in place
+                self._zeros[target.number] = i  # a part of a sum in place
+                return
             case Do(target=target) if target.number in self._sums_in_place:
-                self._sum_in_place(i, self._sums_in_place[target.number])
+                zeros = self._sums_in_place[target.number].target
+                self._sum_in_place(i, self._zeros[zeros.number])
             case Do() if is_on_arrays(i):
                 self._on_arrays(i)
             case Fill():

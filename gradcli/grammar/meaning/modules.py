@@ -331,7 +331,7 @@ _NAMES = {
         unique array_split=tensor_split
         int32=numpy_int32 int16=numpy_int16 int8=numpy_int8 uint8=numpy_uint8
         float16=numpy_float16 half=numpy_float16 single=numpy_float32 intc=numpy_int32
-        short=numpy_int16 byte=numpy_int8 ubyte=numpy_uint8 resize=numpy_resize bincount
+        short=numpy_int16 byte=numpy_int8 ubyte=numpy_uint8 resize=numpy_resize
         cov=numpy_cov
         corrcoef=numpy_corrcoef gcd lcm nextafter signbit isin left_shift=bitwise_left_shift
         right_shift=bitwise_right_shift bitwise_and bitwise_or bitwise_xor invert=bitwise_not

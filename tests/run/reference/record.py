@@ -5,6 +5,7 @@ NumPy, and JAX for those that import it.
 from __future__ import annotations
 
 import io
+import linecache
 import sys
 import traceback
 from contextlib import redirect_stdout
@@ -17,6 +18,8 @@ from support.programs.lesson_cases import read
 def answer(program: str) -> tuple[list[str], bool]:
     """What a program prints, and whether it is refused."""
     out, refused = io.StringIO(), False
+    lines = program.splitlines(keepends=True)
+    linecache.cache["<case>"] = len(program), None, lines, "<case>"  # `torch.jit.script` reads it
     with redirect_stdout(out):
         try:
             exec(compile(program, "<case>", "exec"), {"__name__": "__main__"})

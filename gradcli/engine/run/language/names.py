@@ -19,7 +19,7 @@ _MODULES = (
     *("scipy.integrate.", "scipy.optimize.", "torchdiffeq.", "jax.experimental.ode."),
     *("jax.scipy.optimize.", "autograd.", "scipy.stats.", "scipy.special."),
     *("numpy.finfo", "numpy.iinfo", "numpy.triu_indices", "numpy.tril_indices"),
-    *("numpy.angle", "numpy.conj", "numpy.imag", "numpy.is", "numpy.real"),
+    *("numpy.angle", "numpy.bincount", "numpy.conj", "numpy.imag", "numpy.is", "numpy.real"),
     *("operator.", "os.", "pytest.", "abc.", "sys.", "logging.", "jax.nn.", "jax.lax."),
     *("jax.tree", "jax.random.", "jax.Array"),
 )

@@ -115,7 +115,7 @@ def _texts(result: FitResult, precision: int) -> tuple[list[str], ...]:
 
 
 def _percent(share: float) -> str:
-    return f"{share:.2g}" if not 99.5 <= share < 1e6 else f"{share:.0f}"
+    return f"{share:#.2g}".rstrip(".") if not 99.5 <= share < 1e6 else f"{share:.0f}"
 
 
 def rounded(value: float, error: float | None, precision: int) -> tuple[str, str]:
@@ -177,7 +177,7 @@ def correlations(result: FitResult, least: float) -> list[str]:
             scale = (row[a][a] * row[b][b]) ** 0.5
             r = row[a][b] / scale if scale else 0.0
             if abs(r) > least:
-                found.append((abs(r), f"{visible(a)}~{visible(b)}={r:.3f}"))
+                found.append((abs(r), f"{visible(a)}~{visible(b)}={r:z.3f}"))
     texts = [text for _, text in sorted(found, key=lambda pair: -pair[0])]
     more = len(texts) - _PAIRS
     return texts if more <= 0 else [*texts[:_PAIRS], f"and {more:,} more"]
@@ -186,4 +186,5 @@ def correlations(result: FitResult, least: float) -> list[str]:
 def end(result: FitResult) -> str:
     """Why the search ended, and after how much work."""
     said = result.reason if result.converged else f"not converged: {result.reason}"
-    return f"{said} ({counted(result.evaluations, 'evaluation')})"
+    work = counted(result.evaluations, "evaluation")
+    return said if work in said else f"{said} ({work})"

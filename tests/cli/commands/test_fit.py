@@ -40,7 +40,7 @@ def test_the_report_for_people(fit):
         "data t; parameters a, k; observed y\n"
         "\n"
         "name  estimate  std. error  %    95 % interval     start\n"
-        "a     2.100     0.022       1    2.040 to 2.160    2\n"
+        "a     2.100     0.022       1.0  2.040 to 2.160    2\n"
         "k     0.4903    0.0094      1.9  0.4643 to 0.5164  0.5\n"
         "\n"
         "6 records, 4 degrees of freedom\n"

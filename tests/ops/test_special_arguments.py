@@ -110,6 +110,14 @@ def test_numbers_0d_and_empty_tensors_are_refused_or_differentiated(kind):
                     assert [np.shape(c) for c in pushed] == [o.shape for o in run.outs], op
 
 
+@pytest.mark.parametrize("offset", [2**62, -(2**62), 7])
+def test_a_diagonal_outside_of_the_matrix_is_empty_in_both_modes(offset):
+    text = f"param x: float[2, 3] = [[1, 2, 3], [4, 5, 6]]\nsum(diagonal(x, {offset}) * 2) + sum(x)"
+    program = load_source(Source("p", text))
+    assert program.grad({}).grad["x"].tolist() == [[1.0] * 3] * 2
+    assert np.asarray(program.jacobian(mode="forward").jacobian["x"]).tolist() == [[1.0] * 3] * 2
+
+
 def test_the_cosine_of_a_zero_vector_is_pytorchs():
     """The loss adds 1e-12 to the squares of the norms, PyTorch in single precision."""
     text = "x = zeros(2)\nF.cosine_embedding_loss(x, tensor([3.0, 4.0]), tensor(1))"

@@ -313,7 +313,6 @@ REFUSED = {
         "math.dist([1], [1, 2])",
         "np.dot([1.0, 2.0], [1.0])",
         "np.split(np.arange(5), 2)",
-        "np.gradient(np.ones((2, 2)))",
         "np.interp(1.0, [1.0, 2.0], [1.0])",
         "np.interp(1.0, [], [])",
         "np.interp(1.0, 2.0, 3.0)",

@@ -106,7 +106,8 @@ def holds_finite(data: Data) -> bool:
     """True if plain data, or any other value, holds neither nan nor infinity."""
     if type(data) in NUMBERS:
         return bool(data - data == 0)
-    return not hasattr(data, "dtype") or not is_floating(data) or bool(np.isfinite(data).all())
+    kind = getattr(getattr(data, "dtype", None), "kind", None)  # `finfo` has a dtype that is a text
+    return kind != "f" or bool(np.isfinite(data).all())
 
 
 def squares_are_finite(array: Any) -> bool:

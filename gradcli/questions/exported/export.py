@@ -37,6 +37,7 @@ from gradcli.questions.asked.names import Watch, unknown_output
 from gradcli.questions.asked.request import Options, Request
 from gradcli.questions.coded.lowered import Plan
 from gradcli.questions.exported import any_size
+from gradcli.questions.exported.by_size import decided_by_size
 from gradcli.questions.exported.lowerings import (
     OfWholeArrays,
     Plain,
@@ -252,6 +253,9 @@ def _of_any_size(
         return _unit(loaded, of_sizes(sizes), of, order, name, words)
 
     try:
+        place = decided_by_size(loaded.program)
+        if place is not None:
+            raise NotCompilable("no test may depend on a size alone", place)
         return any_size.of_any_size(names, large, known, reserved)
     except NotCompilable as error:
         _unit(loaded, request, of, order, name, reserved)  # has a reason of its own, if it has none

@@ -14,6 +14,7 @@ from gradcli.engine.builtins.create import (
     inferred,
     like,
     made,
+    numeric,
     size_of,
 )
 from gradcli.engine.builtins.names.numpy import as_lists, moves
@@ -87,7 +88,7 @@ def _full(session: Any, shape: Any, value: Any, dtype: Any, **options: Any) -> A
 
 
 def _full_like(session: Any, given: Any, value: Any, dtype: Any, **options: Any) -> Any:
-    given = session.tensor(list(given) if isinstance(given, tuple) else given)
+    given = numeric(session, list(given) if isinstance(given, tuple) else given)
     if not isinstance(session.tensor(value), Tensor):
         return filled_like(session, given, value, dtype=dtype, **options)
     return _full(session, shape_of(given), value, dtype_of(given) if dtype is None else dtype)

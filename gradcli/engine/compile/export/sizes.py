@@ -31,6 +31,8 @@ _STAND_INS = (
     (223, 227, 229, 233, 239, 241, 251, 257, 263, 269, 271),
 )
 """What stands for each size, in each sample: too much for loops without turns, and primes."""
+_LAST = ((2520,), (840, 720), (120, 168, 180))
+"""One more sample: larger, and divided by all small numbers."""
 
 _DEGREE = 2
 
@@ -47,9 +49,10 @@ def samples(names: Sequence[str]) -> list[dict[str, int]]:
     """
     if len(names) > len(_STAND_INS):
         raise Differs(f"it has {len(names)} free sizes, {', '.join(names)}")
-    count = len(_monomials(len(names))) + 1
+    count = len(_monomials(len(names)))
     every = range(len(names))
     turns = [[_STAND_INS[k][s * (k + 1) % len(_STAND_INS[k])] for k in every] for s in range(count)]
+    turns.append([*_LAST[len(names) - 1]])
     return [dict(zip(names, each, strict=True)) for each in turns]
 
 

@@ -146,9 +146,10 @@ kept: Op = linear(
 
 def _undiagonal(g: Data, offset: int, dim1: int, dim2: int, size: Shape) -> Data:
     out = np.zeros_like(shaped(g), order="C", shape=size)
-    view = np.diagonal(out, offset, dim1, dim2)
-    view.flags.writeable = True
-    view[...] = g
+    if np.size(g):  # else the diagonal lies outside, and NumPy takes no very large offset
+        view = np.diagonal(out, offset, dim1, dim2)
+        view.flags.writeable = True
+        view[...] = g
     return out
 
 

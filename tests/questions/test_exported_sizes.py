@@ -146,6 +146,11 @@ def test_a_product_of_counters_is_checked_that_a_large_size_may_overflow():
         (f"{T}t[min(len(t), 50) - 1]", "no test may depend"),
         (f"{T}y = t[0]\nwhile len(t) % 7:\n    y = y * 2\n    break\ny", "no test may depend"),
         (f"{T}def f(x):\n    return x[0] if x.size(0) > 30 else x[1]\nf(t)", "no test may depend"),
+        (
+            f"{T}def f(x, k):\n    return x[0] if k > 9 else x[1]\nf(t, len(t))",
+            "no test may depend",
+        ),
+        (f"{T}f = lambda x: 2 * len(x)\nt[0] if f(t) == 8 else t[1]", "no test may depend"),
         (f"{T}w = (t > 0.5) * 2\ns = 0.0\nfor i in range(n):\n    s = s + t[i] * w[i]\ns", "ints"),
         (f"{T}sum(t) / len(t) ** 0.5", "in a way that has no formula"),
         (f"{T}y = sum(t)\nif len(t) % 2 == 0:\n    y = sum(t * t)\ny", "no test may depend"),

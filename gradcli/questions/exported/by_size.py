@@ -4,7 +4,7 @@ some sizes, so that code for any size would have one of their outcomes for all.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from gradcli.ir import program as ir
 from gradcli.ir import visit
@@ -21,23 +21,65 @@ _LOOPS = (ir.While, ir.For)
 
 def decided_by_size(program: ir.Program) -> Span | None:
     """The place of the first test, comparison or extreme of sizes and constants alone."""
-    sizes = [slot for i in program.inputs for _, slot in i.sizes]
-    for function in visit.all_functions(program.main):
-        found = _Walk(sizes).first(function.body)
-        if found is not None:
-            return found
-    return None
+    passed = _Passed({slot for i in program.inputs for _, slot in i.sizes})
+    every = [*visit.all_functions(program.main)]
+    for function in every:
+        for i in visit.instructions(function.body):
+            if isinstance(i, ir.Define):
+                passed.functions[i.target] = i.function
+    while True:  # until no more sizes are passed on
+        before = len(passed.sized) + len(passed.returned)
+        for function in every:
+            found = _Walk(passed).first(function.body)
+            if found is not None:
+                return found
+        if before == len(passed.sized) + len(passed.returned):
+            return None
+
+
+class _Passed:
+    """The sizes that functions pass to each other.
+
+    Args:
+        sized: The slots of names of sizes, and of parameters that are sizes.
+
+    Fields:
+        functions: The functions that there are, by the slot of their name.
+        returned: The slots of names of functions that return a size.
+    """
+
+    def __init__(self, sized: set[int]) -> None:
+        self.sized = sized
+        self.functions: dict[int, ir.Function] = {}
+        self.returned: set[int] = set()
+
+    def call(self, i: ir.Call, is_sized: Callable[[ir.Operand], bool]) -> None:
+        """Note the arguments of a call that are sizes."""
+        function = self.functions.get(i.function.index) if isinstance(i.function, ir.Slot) else None
+        if function is None:
+            return
+        pairs = [*zip(function.parameters, i.args, strict=False)]
+        named = dict(i.keywords)
+        pairs += [(p, named[p.name]) for p in function.parameters if p.name in named]
+        self.sized.update(p.slot for p, operand in pairs if is_sized(operand))
+
+    def returns(self, value: ir.Return) -> None:
+        """Note that the function with this statement returns a size."""
+        for slot, function in self.functions.items():
+            if any(i is value for i in visit.instructions(function.body)):
+                self.returned.add(slot)
 
 
 class _Walk:
     """Follows the numbers that sizes alone make through blocks, in the order of the text.
 
     Args:
-        sizes: The slots of the names of sizes.
+        passed: The sizes that functions pass to each other.
     """
 
-    def __init__(self, sizes: Iterable[int]) -> None:
-        self._sized = {*sizes}
+    def __init__(self, passed: _Passed) -> None:
+        self._passed = passed
+        self._sized = {*passed.sized}
         self._fixed: set[int] = set()  # made of constants alone
 
     def first(self, body: ir.Body) -> Span | None:
@@ -94,6 +136,12 @@ class _Walk:
             or _called(i) in _CONVERSIONS
         )
         is_sized = measures or (passed and self._are_sizes(i))
+        if isinstance(i, ir.Return) and self._is_sized(i.value):
+            self._passed.returns(i)
+        if isinstance(i, ir.Call):
+            self._passed.call(i, self._is_sized)
+            function = i.function
+            is_sized = isinstance(function, ir.Slot) and function.index in self._passed.returned
         is_fixed = passed and all(map(self._is_known, visit.operands(i)))
         targets = visit.writes(i)
         self._forget(targets)

@@ -117,7 +117,7 @@ INDEX: dict[str, Any] = {
         'builtins.create': 'FloatTensor Size Tensor Variable arange as_tensor device empty empty_like eye full full_like linspace logspace ones ones_like tensor zeros zeros_like',
         'builtins.alike': 'BoolTensor ByteTensor CharTensor DoubleTensor HalfTensor IntTensor LongTensor ShortTensor detach from_numpy is_complex is_floating_point is_tensor new_empty new_full new_ones new_tensor new_zeros scalar_tensor sum_to_size type_as',
         'builtins.random': 'Generator bernoulli manual_seed multinomial normal rand rand_like randint randn randn_like randperm',
-        'builtins.python': 'Ellipsis __name__ bool classmethod dir double e enumerate float float16 float32 float64 half id inf int int16 int32 int64 int8 isinstance len long nan number pi print property range short slice staticmethod str tau type uint8 zip',
+        'builtins.python': 'Ellipsis __name__ bool classmethod dir double e enumerate float float16 float32 float64 forward_index half id inf int int16 int32 int64 int8 isinstance len long nan number pi print property range short slice staticmethod str tau type uint8 zip',
         'builtins.attributes': 'callable delattr getattr hasattr hash issubclass vars',
         'builtins.collections': 'bin builtins_all builtins_any builtins_max builtins_min chr dict divmod filter hex iter list map next oct ord repr reversed set sorted tuple',
         'builtins.names.math': 'math_comb math_dist math_factorial math_frexp math_fsum math_gcd math_isqrt math_lcm math_ldexp math_modf math_nextafter math_perm math_prod math_ulp',

@@ -10,6 +10,7 @@ from typing import Any
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import Op, constant, python_host
 from gradcli.engine.ops.statics import UNSURE, Statics
+from gradcli.engine.ops.tracing import Tracing
 from gradcli.engine.run.session.evaluator import as_numbers
 from gradcli.engine.run.session.text import text
 from gradcli.engine.tape.graph import Node
@@ -349,6 +350,34 @@ slice_: Op = python_host(
     infer=lambda known, *bounds: known.unknown(),
     doc="`slice(stop)`, `slice(start, stop, step)`: what `start:stop:step` is between brackets.",
     sees=True,
+)
+
+
+def _forward(index: Any) -> Any:
+    """The index of a tensor, if no step in it is known to be negative."""
+    for entry in index if type(index) is tuple else (index,):
+        step = entry.step if type(entry) is slice else None
+        if type(step) is int and step < 0:
+            message = f"the step of a slice must be positive, got {step}"
+            help = "`flip(x, 0)` reverses a dimension; a program that imports NumPy takes it"
+            raise run_error("bad-index", message, help=help, raises=ValueError)
+    return index
+
+
+def _forward_traced(code: Tracing, value: Any, index: Any) -> Any:
+    is_rows = type(value) in (list, tuple, range, str)
+    return index if is_rows or type(code.like(value)) is not Tensor else _forward(index)
+
+
+forward_index: Op = python_host(
+    "forward_index",
+    lambda session, value, index: _forward(index) if type(value) is Tensor else index,
+    args=("value", "index"),
+    infer=lambda known, value, index: (
+        _forward(index) if getattr(value, "kind", "") == "tensor" else index
+    ),
+    traced=_forward_traced,
+    doc="The index between brackets, with no negative step if the value is a tensor: PyTorch's.",
 )
 
 ellipsis: Op = constant("Ellipsis", ..., "`...`, as an index.")

@@ -120,7 +120,7 @@ def permuted(out: Data, strides: Sequence[Sequence[int]]) -> Data:
 def _compared(a: int, b: int, shape: Sequence[int], strides: Sequence[Sequence[int]]) -> int:
     """Below 0 where dimension a runs faster than b, above where b does; 0: nothing tells."""
     for operand in strides:
-        first, second = operand[a], operand[b]
+        first, second = abs(operand[a]), abs(operand[b])
         if first == 0 or second == 0:
             continue
         if first != second:

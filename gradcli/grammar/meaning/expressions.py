@@ -46,7 +46,7 @@ class Expressions(Displays):
                 return self.call(e, into)
             case ast.Index():
                 busy = self.function.busy
-                operands = (self.expression(e.value), self.expression(e.index))
+                operands = self.indexed(e)
                 target = self.target(busy, into)
                 self.emit(ir.Operator(e.span, target, "[]", operands))
                 return ir.Slot(target, e.span)

@@ -265,7 +265,7 @@ class _Lowering(Expressions):
                 made = ir.Slot(new, s.span)
                 self.emit(ir.SetAttribute(s.span, receiver, target.name, made))
             case ast.Index():
-                receiver, index = self.expression(target.value), self.expression(target.index)
+                receiver, index = self.indexed(target)
                 old, new = self.temporary(), self.temporary()
                 self.emit(ir.Operator(target.span, old, "[]", (receiver, index)))
                 value = self.expression(s.value)

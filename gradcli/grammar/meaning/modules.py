@@ -225,7 +225,7 @@ def of_arrays(name: str, paths: Iterable[str]) -> str | None:
     `x.size` is a method, and its `x.dot(y)` refuses matrices.
     """
     built_in = _OF_ARRAYS.get(name)
-    if built_in is None or not any(path in _ARRAYS for path in paths):
+    if built_in is None or not has_arrays(paths):
         return None
     return built_in
 
@@ -235,7 +235,12 @@ def copies_items(paths: Iterable[str]) -> bool:
     imported and PyTorch is not.
     """
     roots = {path.partition(".")[0] for path in paths}
-    return "torch" not in roots and any(path in _ARRAYS for path in paths)
+    return "torch" not in roots and has_arrays(paths)
+
+
+def has_arrays(paths: Iterable[str]) -> bool:
+    """True if NumPy or a library like it is imported."""
+    return any(path in _ARRAYS for path in paths)
 
 
 _OF_ARRAYS = {"size": "numpy_size", "dot": "numpy_dot"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from gradcli.grammar.meaning.modules import has_arrays
 from gradcli.grammar.meaning.slots import Slots
 from gradcli.grammar.syntax import ast
 from gradcli.ir import program as ir
@@ -17,6 +18,19 @@ class Targets(Slots):
         """The operand that holds the value of an expression."""
         raise NotImplementedError
 
+    def indexed(self, e: ast.Index) -> tuple[ir.Operand, ir.Operand]:
+        """The operands of `value[index]`. PyTorch's tensors take no slice with a negative step, as
+        NumPy's arrays do: in a program without arrays, an index that may have one is checked.
+        """
+        value, index = self.expression(e.value), self.expression(e.index)
+        entries = e.index.items if isinstance(e.index, ast.Tuple) else (e.index,)
+        if not any(map(_may_step_back, entries)) or has_arrays(self.names.imports.values()):
+            return value, index
+        checked = self.temporary()
+        args = (("value", value), ("index", index))
+        self.emit(ir.Apply(e.span, checked, "forward_index", args))
+        return value, ir.Slot(checked, e.index.span)
+
     def store(self, target: ast.Expr, value: ir.Operand, span: Span) -> None:
         """Store a value in a target."""
         match target:
@@ -26,8 +40,7 @@ class Targets(Slots):
                 receiver = self.expression(target.value)
                 self.emit(ir.SetAttribute(target.span, receiver, target.name, value))
             case ast.Index():
-                receiver = self.expression(target.value)
-                self.emit(ir.SetItem(target.span, receiver, self.expression(target.index), value))
+                self.emit(ir.SetItem(target.span, *self.indexed(target), value))
             case ast.Tuple() | ast.List():
                 self.unpack(target.items, value, span)
             case _:
@@ -59,3 +72,10 @@ class Targets(Slots):
         body()
         made, self.out = self.out, outside
         self.emit(ir.For(span, slot, iterable, made))
+
+
+def _may_step_back(entry: ast.Expr) -> bool:
+    """True if an entry of an index is a slice whose step may be negative."""
+    if not isinstance(entry, ast.Slice) or entry.step is None:
+        return False
+    return not isinstance(entry.step, ast.Literal)

@@ -54,6 +54,7 @@ class FakeSignatures:
             signature("maximum", ("x", "y")),
             signature("pi", (), constant="a number", method=False),
             signature("e", (), constant="a number", method=False),
+            signature("forward_index", ("value", "index"), method=False),
         ]
         self._table = {entry.name: entry for entry in table}
 

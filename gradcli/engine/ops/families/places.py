@@ -72,13 +72,9 @@ def _static_slice(index: slice) -> slice:
         None if part is None else whole(part, name)
         for part, name in ((index.start, "start"), (index.stop, "stop"), (index.step, "step"))
     )
-    if step is not None and step < 1:
-        raise run_error(
-            "bad-index",
-            f"the step of a slice must be positive, got {step}",
-            help="`flip(x, 0)` reverses a dimension",
-            raises=ValueError,
-        )
+    if step == 0:
+        said = ValueError("slice step cannot be zero")
+        raise run_error("bad-index", "the step of a slice cannot be 0", raises=said)
     return slice(start, stop, step)
 
 

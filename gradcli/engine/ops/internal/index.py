@@ -86,6 +86,7 @@ unindex: Op = linear(
     samples=lambda: (
         sample([1.0, 2.0], index=[0, 0], size=(3,)),
         sample([1.0, 2.0], index=slice(1, None), size=(3,)),
+        sample([1.0, 2.0], index=slice(None, None, -2), size=(4,)),
         sample(5.0, index=1, size=(2,)),
         sample([[1.0], [2.0]], index=(slice(None), [1]), size=(2, 2)),
         sample([1.0, 2.0], index=[True, False, True], size=(3,)),
@@ -280,6 +281,8 @@ set_at: Op = op(
         sample([1.0, 2.0, 3.0], 5.0, index=1),
         sample([[1.0, 2.0], [3.0, 4.0]], [5.0, 6.0], index=0),
         sample([[1.0, 2.0], [3.0, 4.0]], 5.0, index=(slice(None), 1)),
+        sample([1.0, 2.0, 3.0], [5.0, 6.0], index=slice(None, None, -2)),
+        sample([[1.0, 2.0], [3.0, 4.0]], [5.0, 6.0], index=(slice(None, None, -1), [0, 1])),
         sample([1.0, 2.0, 3.0], [5.0, 6.0], index=[0, 2]),
         sample([1.0, 2.0, 3.0], 7.0, index=[True, False, True]),
         sample([1.0, 2.0, 3.0], [5.0, 6.0], index=[0, 0]),

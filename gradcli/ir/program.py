@@ -539,9 +539,20 @@ class Program(Record):
         result: the value of a last expression.
         output: its name if it is a bare name, else "result".
         watchable: the names of the `Watch` instructions.
+        library: whose arrays print as they do there: "torch", "numpy" or "jax".
     """
 
-    __slots__ = ("source", "main", "names", "variables", "inputs", "result", "output", "watchable")
+    __slots__ = (
+        "source",
+        "main",
+        "names",
+        "variables",
+        "inputs",
+        "result",
+        "output",
+        "watchable",
+        "library",
+    )
     source: Source
     main: Function
     names: dict[str, int]
@@ -550,3 +561,4 @@ class Program(Record):
     result: Operand | None
     output: str
     watchable: frozenset[str]
+    library: str

@@ -203,12 +203,13 @@ class Jit:
 
     def _can_be_made(self, key: Key, question: Question, request: Request) -> bool:
         """True if there is code for a question, asked in the middle of a run."""
-        outer = QUESTION.printing, QUESTION.default_dtype
-        QUESTION.printing, QUESTION.default_dtype = None, "float64"
+        outer = QUESTION.printing, QUESTION.array_printing, QUESTION.default_dtype
+        QUESTION.printing, QUESTION.array_printing = None, None
+        QUESTION.default_dtype = "float64"
         try:
             return not isinstance(self._made(key, question, request), Diagnostic)
         finally:
-            QUESTION.printing, QUESTION.default_dtype = outer
+            QUESTION.printing, QUESTION.array_printing, QUESTION.default_dtype = outer
 
     def _made(self, key: Key, question: Question, request: Request) -> Compiled | Diagnostic:
         """The code for a question, or why there is none."""

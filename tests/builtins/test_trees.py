@@ -82,8 +82,9 @@ def test_an_optimizer_takes_the_steps_of_its_formula(steps, settings, count):
 def test_an_optimizer_tells_each_step():
     text = "l = []\nsgd(lambda x, i: 2.0 * x + i, 1.0, lambda x, i, g: l.append((x, i, g)), 3, mass=0.0)\n"
     assert printed(f"{text}print(l)") == (
-        "[(tensor(1.), 0, tensor(2.)), (tensor(0.8000), 1, tensor(2.6000)), "
-        "(tensor(0.5400), 2, tensor(3.0800))]"
+        "[(Array(1., dtype=float64), 0, Array(2., dtype=float64)), "
+        "(Array(0.8, dtype=float64), 1, Array(2.6, dtype=float64)), "
+        "(Array(0.54, dtype=float64), 2, Array(3.08, dtype=float64))]"
     )
 
 

@@ -66,6 +66,7 @@ def made(*body, **changed):
         "result": None,
         "output": "result",
         "watchable": frozenset(),
+        "library": "torch",
     }
     return ir.Program(**{**fields, **changed})
 

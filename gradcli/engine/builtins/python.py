@@ -11,6 +11,7 @@ from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import Op, constant, python_host
 from gradcli.engine.ops.statics import UNSURE, Statics
 from gradcli.engine.ops.tracing import Tracing
+from gradcli.engine.run.session.array_text import array_printing
 from gradcli.engine.run.session.evaluator import as_numbers
 from gradcli.engine.run.session.text import text
 from gradcli.engine.tape.graph import Node
@@ -294,8 +295,13 @@ class Kind:
     def __hash__(self) -> int:
         return hash(self.name)
 
+    @property
+    def shown(self) -> str:
+        """The name as the program's library writes it."""
+        return _SHOWN.get(array_printing().library, {}).get(self.name, self.name)
+
     def __repr__(self) -> str:
-        return f"<class '{self.name}'>"
+        return f"<class '{self.shown}'>"
 
     def is_made_by(self, function: Any) -> bool:
         """True if a built-in function, such as `int`, names this kind."""
@@ -303,7 +309,7 @@ class Kind:
         return callable(function) and _CLASSES.get(asked, asked) == self.name
 
     _members: tuple[dict[str, Any], dict[str, Any]] = (
-        {"__name__": lambda kind: kind.name.rpartition(".")[2]},
+        {"__name__": lambda kind: kind.shown.rpartition(".")[2]},
         {},
     )
 
@@ -335,6 +341,12 @@ _CLASSES = {
     **dict.fromkeys(("tensor", "Tensor", "FloatTensor", "Variable"), "torch.Tensor"),
 }
 """Kinds with another name than the built-in that makes them."""
+
+_SHOWN = {
+    "numpy": {"torch.Tensor": "numpy.ndarray", "torch.Size": "tuple"},
+    "jax": {"torch.Tensor": "jaxlib._jax.ArrayImpl", "torch.Size": "tuple"},
+}
+"""Names of kinds in programs with the arrays of a library."""
 
 
 def _sliced(session: Any, *bounds: Any) -> slice:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import inf
 from typing import Any
 
 from gradcli.engine.builtins.create import check_device
 from gradcli.engine.ops.op import Op, constant, host, torch_host
 from gradcli.engine.ops.statics import Statics
+from gradcli.engine.run.session.array_text import ArrayPrinting, array_printing
 from gradcli.engine.run.session.grad_modes import Recording
 from gradcli.engine.run.session.state import Passes, RandomNumbers
 from gradcli.engine.run.session.text import Printing, printing
@@ -230,10 +232,7 @@ _PROFILES = {
 }
 
 
-def _set_printoptions(
-    session: Any, *values: Any, profile: Any, suppress: Any, **named: Any
-) -> None:
-    """Options by place come in the order of PyTorch's and NumPy's."""
+def _set_printoptions(session: Any, *values: Any, profile: Any, **named: Any) -> None:
     if profile is None:
         now = printing()
     elif isinstance(profile, str) and profile in _PROFILES:
@@ -242,18 +241,30 @@ def _set_printoptions(
         raise run_error("bad-argument", '`profile` is "default", "short" or "full"')
     given = dict(zip(_ORDER, values, strict=False))
     given |= {name: value for name, value in named.items() if value is not None}
-    if suppress is not None:
-        given.setdefault("sci_mode", False if flag(suppress, "suppress") else None)
+    QUESTION.printing = Printing(*_sizes_of_texts(given, now), given.get("sci_mode"))
+
+
+def _set_numpy_printoptions(session: Any, *values: Any, suppress: Any, **named: Any) -> None:
+    now = array_printing()
+    given = dict(zip(_ORDER, values, strict=False))
+    given |= {name: value for name, value in named.items() if value is not None}
+    small = now.suppress if suppress is None else flag(suppress, "suppress")
+    QUESTION.array_printing = ArrayPrinting(now.library, *_sizes_of_texts(given, now), small)
+
+
+def _sizes_of_texts(
+    given: Mapping[str, Any], now: Printing | ArrayPrinting
+) -> tuple[int, float, int, int]:
+    """The precision, threshold, edge items and line width, by what is given, else as now."""
     found = {name: given.get(name, getattr(now, name)) for name in _ORDER}
     for name in ("precision", "edgeitems", "linewidth"):
         if not 0 <= whole(found[name], name) <= _MOST:
             raise run_error("bad-argument", f"`{name}` is a number from 0 to {_MOST}")
-    QUESTION.printing = Printing(
+    return (
         whole(found["precision"], "precision"),
         number(found["threshold"], "threshold"),
         whole(found["edgeitems"], "edgeitems"),
         whole(found["linewidth"], "linewidth"),
-        given.get("sci_mode"),
     )
 
 
@@ -264,10 +275,24 @@ set_printoptions: Op = torch_host(
     "set_printoptions",
     _set_printoptions,
     args=("*values=None",),
-    params=dict.fromkeys((*_ORDER, "profile", "sci_mode", "suppress")),
+    params=dict.fromkeys((*_ORDER, "profile", "sci_mode")),
     infer=_nothing,
     doc="How tensors are printed from here on: `precision` (4), above which `threshold` (1000) of "
-    "elements how many `edgeitems` (3), the `linewidth` (80), `sci_mode`; NumPy's `suppress`.",
+    "elements how many `edgeitems` (3), the `linewidth` (80), `sci_mode`.",
+    pure=False,
+)
+
+numpy_set_printoptions: Op = host(
+    "numpy_set_printoptions",
+    _set_numpy_printoptions,
+    args=("*values=None",),
+    params=dict.fromkeys((*_ORDER, "suppress")),
+    infer=_nothing,
+    doc="`np.set_printoptions`: how arrays are printed from here on in a program without PyTorch: "
+    "`precision` (8), above which `threshold` (1000) of elements how many `edgeitems` (3), the "
+    "`linewidth` (75), `suppress`.",
+    sees=False,
+    source="NumPy: set_printoptions",
     pure=False,
 )
 

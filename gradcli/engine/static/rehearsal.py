@@ -68,7 +68,9 @@ def rehearsed(
     result = program.result if len(body) == len(main.body) else None
     start = ir.Function(main.name, (), body, main.locals, main.captures, main.span)
     named = (program.names, program.variables, program.inputs)
-    beginning = ir.Program(program.source, start, *named, result, program.output, program.watchable)
+    beginning = ir.Program(
+        program.source, start, *named, result, program.output, program.watchable, program.library
+    )
     session = Session(watched=WatchedNames(frozenset(varying)), random=RandomNumbers(0))
     try:
         _, found = Executable(beginning).run(session, inputs, _Short())

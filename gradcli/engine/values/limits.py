@@ -121,6 +121,7 @@ class _Question(local):
 
     meter: Meter | None = None
     printing: Any = None  # how its run wants tensors printed, where that is not as usual
+    array_printing: Any = None  # how arrays, in a program of NumPy's or JAX's
     default_dtype: str = "float64"  # of floats that its run writes
 
 

@@ -250,6 +250,8 @@ class Expressions(Displays):
             target = self.target(busy, into)
             if self.is_operation(function):
                 name = self.of_arrays(function) or name
+                if name == "numpy_transpose" and len(args) > 1:
+                    name = "permute"  # `x.transpose(1, 0)`
                 self.emit(self.application(e.span, target, name, args, keywords, (receiver,)))
             else:
                 self.emit(ir.Method(e.span, target, receiver, name, args, keywords))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import assert_never
 
-from gradcli.grammar.meaning import contexts
+from gradcli.grammar.meaning import contexts, modules
 from gradcli.grammar.meaning.expressions import Expressions
 from gradcli.grammar.meaning.names import (
     IN_PLACE,
@@ -84,6 +84,7 @@ class _Lowering(Expressions):
             result=result,
             output=output,
             watchable=frozenset(watchable),
+            library=modules.library(self.names.imports.values()),
         )
 
     def first_reads(self, module: ast.Module) -> dict[str, Span]:

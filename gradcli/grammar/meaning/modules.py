@@ -224,10 +224,10 @@ def of_arrays(name: str, paths: Iterable[str]) -> str | None:
     """The built-in for `x.name` if NumPy or a library like it is imported, else None. PyTorch's
     `x.size` is a method, and its `x.dot(y)` refuses matrices.
     """
-    built_in = _OF_ARRAYS.get(name)
-    if built_in is None or not has_arrays(paths):
-        return None
-    return built_in
+    paths = tuple(paths)
+    if name in _OF_ARRAYS_ALONE and library(paths) != "torch":
+        return _OF_ARRAYS_ALONE[name]
+    return _OF_ARRAYS.get(name) if has_arrays(paths) else None
 
 
 def copies_items(paths: Iterable[str]) -> bool:
@@ -243,7 +243,28 @@ def has_arrays(paths: Iterable[str]) -> bool:
     return any(path in _ARRAYS for path in paths)
 
 
+def library(paths: Iterable[str]) -> str:
+    """The library whose arrays a program computes with, by its imports: "jax" or "numpy" if it
+    imports one of these and not PyTorch, else "torch".
+    """
+    roots = {path.partition(".")[0] for path in paths}
+    if not roots.isdisjoint(("torch", "functorch", "torchdiffeq", "torchvision")):
+        return "torch"
+    if "jax" in roots:
+        return "jax"
+    return "torch" if roots.isdisjoint(("numpy", "autograd", "scipy")) else "numpy"
+
+
 _OF_ARRAYS = {"size": "numpy_size", "dot": "numpy_dot"}
+_OF_ARRAYS_ALONE = {
+    **{
+        name: f"numpy_{name}" for name in ("std", "var", "repeat", "cumsum", "cumprod", "transpose")
+    },
+    **{name: f"numpy_{name}" for name in ("nonzero", "trace", "diagonal")},
+    "max": "amax",
+    "min": "amin",
+}
+"""Methods of arrays that differ from PyTorch's, for programs that do not import PyTorch."""
 _ARRAYS = frozenset({"numpy", "jax.numpy", "autograd.numpy"})
 
 _RENAMED = {
@@ -342,8 +363,9 @@ _NAMES = {
         right_shift=bitwise_right_shift bitwise_and bitwise_or bitwise_xor invert=bitwise_not
         tensor_split broadcast_to float_=float bool bool_=bool int_=int ndarray=tensor
         intp=int floating=number integer=int
-        set_printoptions append=numpy_append array=numpy_array asarray=numpy_array
-        asanyarray=numpy_array average=numpy_average convolve=numpy_convolve cumprod=numpy_cumprod
+        set_printoptions=numpy_set_printoptions append=numpy_append array=numpy_array
+        asarray=numpy_array asanyarray=numpy_array
+        average=numpy_average convolve=numpy_convolve cumprod=numpy_cumprod
         cumsum=numpy_cumsum dot=numpy_dot flip=numpy_flip gradient=numpy_gradient
         histogram=numpy_histogram interp=numpy_interp linspace=numpy_linspace
         logspace=numpy_logspace median=numpy_median meshgrid=numpy_meshgrid ndim=numpy_ndim
@@ -374,10 +396,11 @@ _NAMES = {
         true_divide=div trunc vdot vstack where zeros_like
         """,
     "numpy.linalg": """
-        cholesky=linalg_cholesky det eigh=linalg_eigh eigvalsh=linalg_eigvalsh
-        inv=linalg_inv matrix_power matrix_rank multi_dot norm=linalg_norm pinv=linalg_pinv
-        qr=linalg_qr slogdet solve=linalg_solve svd=linalg_svd cond=linalg_cond
-        lstsq=numpy_linalg_lstsq
+        cholesky=numpy_linalg_cholesky det=numpy_linalg_det eigh=numpy_linalg_eigh
+        eigvalsh=numpy_linalg_eigvalsh inv=numpy_linalg_inv matrix_power multi_dot
+        matrix_rank=numpy_linalg_matrix_rank norm=linalg_norm pinv=numpy_linalg_pinv
+        qr=numpy_linalg_qr slogdet=numpy_linalg_slogdet solve=numpy_linalg_solve
+        svd=numpy_linalg_svd cond=numpy_linalg_cond lstsq=numpy_linalg_lstsq
         """,
     "numpy.random": """
         beta=numpy_random_beta binomial=numpy_random_binomial choice=numpy_random_choice
@@ -447,7 +470,8 @@ _NAMES = {
     "autograd.misc.optimizers": "adam=autograd_adam rmsprop=autograd_rmsprop sgd=autograd_sgd",
     "autograd.test_util": "check_grads",
     "scipy.linalg": """
-        cholesky=scipy_cholesky det expm=matrix_exp inv=linalg_inv solve=linalg_solve
+        cholesky=scipy_cholesky det=numpy_linalg_det expm=matrix_exp inv=numpy_linalg_inv
+        solve=numpy_linalg_solve
         solve_triangular=scipy_solve_triangular
         """,
     "scipy.special": "erf erfc expit gammaln i0 i1 logit logsumexp ndtr digamma xlogy softmax",

@@ -57,4 +57,4 @@ GetAttribute(S, 25, Slot(25, S), 'T'),
 Return(S, Slot(25, S)),
 ], (20, 21, 22, 23, 24, 25, ), (), S)),
 Copy(S, 4, Imported('torch.amp.autocast', S)),
-], (1, 2, 3, 4, ), (), S), {'asarray': 1, 'triu_indices': 2, 'tril_indices': 3, 'autocast': 4}, {1: 'asarray', 2: 'triu_indices', 3: 'tril_indices', 4: 'autocast', 5: 'obj', 6: 'dtype', 7: 'device', 8: 'copy', 9: 'requires_grad', 10: 'made', 14: 'row', 15: 'col', 16: 'offset', 17: 'dtype', 18: 'device', 20: 'row', 21: 'col', 22: 'offset', 23: 'dtype', 24: 'device'}, (), None, 'result', frozenset(['autocast']))
+], (1, 2, 3, 4, ), (), S), {'asarray': 1, 'triu_indices': 2, 'tril_indices': 3, 'autocast': 4}, {1: 'asarray', 2: 'triu_indices', 3: 'tril_indices', 4: 'autocast', 5: 'obj', 6: 'dtype', 7: 'device', 8: 'copy', 9: 'requires_grad', 10: 'made', 14: 'row', 15: 'col', 16: 'offset', 17: 'dtype', 18: 'device', 20: 'row', 21: 'col', 22: 'offset', 23: 'dtype', 24: 'device'}, (), None, 'result', frozenset(['autocast']), 'torch')

@@ -8,7 +8,7 @@ PROGRAM = Program(Source('limits.grad', ''), Function('<program>', (), [Define(S
 GetAttribute(S, 14, Slot(14, S), 'dtype'),
 CallBuiltin(S, 14, 'str', (Slot(14, S), ), ()),
 Method(S, 14, Slot(14, S), 'split', (Const('.', S), ), ()),
-Operator(S, 14, '[]', (Slot(14, S), Const(1, S), )),
+Operator(S, 14, '[]', (Slot(14, S), Const(-1, S), )),
 SetAttribute(S, Slot(12, S), 'dtype', Slot(14, S)),
 GetAttribute(S, 14, Slot(12, S), 'dtype'),
 Operator(S, 14, 'not in', (Slot(14, S), Slot(3, S), )),
@@ -55,7 +55,7 @@ Define(S, 29, Function('iinfo.__init__', (Parameter('self', 31, None, S, ''), Pa
 GetAttribute(S, 33, Slot(33, S), 'dtype'),
 CallBuiltin(S, 33, 'str', (Slot(33, S), ), ()),
 Method(S, 33, Slot(33, S), 'split', (Const('.', S), ), ()),
-Operator(S, 33, '[]', (Slot(33, S), Const(1, S), )),
+Operator(S, 33, '[]', (Slot(33, S), Const(-1, S), )),
 SetAttribute(S, Slot(31, S), 'dtype', Slot(33, S)),
 GetAttribute(S, 33, Slot(31, S), 'dtype'),
 Operator(S, 33, 'not in', (Slot(33, S), Slot(4, S), )),
@@ -180,4 +180,4 @@ Operator(S, 67, '[]', (Slot(63, S), Const(1, S), )),
 Operator(S, 66, '<=', (Slot(66, S), Slot(67, S), )),
 Return(S, Slot(66, S)),
 ], (61, 62, 63, 64, 65, 66, 67, 68, 69, 70, ), (), S)),
-], (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 28, 29, 30, 41, 42, 43, 44, ), (), S), {'finfo': 1, 'iinfo': 2, '_FLOATS': 3, '_INTS': 4, 'result_type': 5, '_few': 6, 'promote_types': 7, 'can_cast': 8}, {1: 'finfo', 2: 'iinfo', 3: '_FLOATS', 4: '_INTS', 5: 'result_type', 6: '_few', 7: 'promote_types', 8: 'can_cast', 12: 'self', 13: 'type', 20: 'self', 31: 'self', 32: 'type', 37: 'self', 45: 'tensor1', 46: 'tensor2', 51: 'x', 56: 'type1', 57: 'type2', 61: 'from_', 62: 'to', 63: 'kinds', 64: 'dtype', 65: 'x'}, (), None, 'result', frozenset(['_FLOATS', '_INTS']))
+], (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 28, 29, 30, 41, 42, 43, 44, ), (), S), {'finfo': 1, 'iinfo': 2, '_FLOATS': 3, '_INTS': 4, 'result_type': 5, '_few': 6, 'promote_types': 7, 'can_cast': 8}, {1: 'finfo', 2: 'iinfo', 3: '_FLOATS', 4: '_INTS', 5: 'result_type', 6: '_few', 7: 'promote_types', 8: 'can_cast', 12: 'self', 13: 'type', 20: 'self', 31: 'self', 32: 'type', 37: 'self', 45: 'tensor1', 46: 'tensor2', 51: 'x', 56: 'type1', 57: 'type2', 61: 'from_', 62: 'to', 63: 'kinds', 64: 'dtype', 65: 'x'}, (), None, 'result', frozenset(['_FLOATS', '_INTS']), 'torch')

@@ -18,4 +18,4 @@ Unpack(S, (5, 6, 7, ), Slot(4, S), None),
 SetAttribute(S, Slot(2, S), 'mps', Slot(5, S)),
 SetAttribute(S, Slot(2, S), 'openmp', Slot(6, S)),
 SetAttribute(S, Slot(2, S), 'opt_einsum', Slot(7, S)),
-], (1, 2, 3, 4, 5, 6, 7, 8, ), (), S), {'_Backends': 1, 'backends': 2}, {1: '_Backends', 2: 'backends'}, (), None, 'result', frozenset(['backends']))
+], (1, 2, 3, 4, 5, 6, 7, 8, ), (), S), {'_Backends': 1, 'backends': 2}, {1: '_Backends', 2: 'backends'}, (), None, 'result', frozenset(['backends']), 'torch')

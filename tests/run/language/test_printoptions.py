@@ -39,7 +39,7 @@ def test_tensors_are_printed_so(options, value, text):
 
 
 def test_another_run_begins_as_usual():
-    assert printed("np.set_printoptions(precision=2, suppress=True)\nprint(x)") == (
+    assert printed("torch.set_printoptions(2, sci_mode=False)\nprint(x)") == (
         "tensor([   0.12, 1000.50,    3.25])\n"
     )
     assert printed("print(x[:1])") == "tensor([0.1235])\n"

@@ -72,7 +72,8 @@ def _listed(value: Any) -> Any:
     return list(value) if isinstance(value, (tuple, range)) else value
 
 
-def _floats(do: Do, x: Any) -> Any:
+def as_floats(do: Do, x: Any) -> Any:
+    """An array with whole numbers and bools made floats."""
     return x if dtype_of(x).startswith("float") else do(ops.cast, x, dtype="float64")
 
 
@@ -85,7 +86,7 @@ def _flat(do: Do, x: Any) -> Any:
 
 def _spread_of(op: str) -> Callable[..., Any]:
     def body(do: Do, x: Any, dim: Any, dtype: Any, ddof: Any, keepdim: Any) -> Any:
-        return do(ops[op], _floats(do, x), dim=dim, correction=ddof, keepdim=keepdim)
+        return do(ops[op], as_floats(do, x), dim=dim, correction=ddof, keepdim=keepdim)
 
     return body
 
@@ -124,7 +125,7 @@ ptp: Op = of_tensors(
 
 def _quantile(do: Do, x: Any, q: Any, dim: Any, keepdim: Any) -> Any:
     q = do(ops.cast, q, dtype="float64") if dtype_of(q) != "float64" else q
-    return do(ops.quantile, _floats(do, x), q, dim=dim, keepdim=keepdim)
+    return do(ops.quantile, as_floats(do, x), q, dim=dim, keepdim=keepdim)
 
 
 def _percentile(do: Do, x: Any, q: Any, dim: Any, keepdim: Any) -> Any:
@@ -155,7 +156,7 @@ percentile: Op = of_tensors(
 
 
 def _average(do: Do, x: Any, weights: Any, dim: Any, keepdim: Any) -> Any:
-    x = _floats(do, x)
+    x = as_floats(do, x)
     if weights is None:
         return do(ops.mean, x, dim=dim, keepdim=keepdim)
     if dim is not None and shape_of(weights) != shape_of(x):
@@ -355,6 +356,7 @@ dot: Op = of_tensors(
 
 
 def _lstsq(do: Do, a: Any, b: Any, rcond: Any) -> Any:
+    a, b = as_floats(do, a), as_floats(do, b)
     if len(shape_of(b)) > 1:
         return tuple(do(ops.lstsq, a, b))
     found = do(ops.lstsq, a, do(ops.unsqueeze, b, dim=-1))
@@ -375,7 +377,7 @@ linalg_lstsq: Op = of_tensors(
 
 def _gradient(do: Do, f: Any, *spacings: Any, dim: Any) -> Any:
     """The slopes along one dimension, or a tuple of those along several."""
-    f = _floats(do, f)
+    f = as_floats(do, f)
     rank = len(shape_of(f))
     named = dim if isinstance(dim, (list, tuple)) else [dim]
     chosen = [*range(rank)] if dim is None else [axis(d, rank) for d in named]
@@ -577,7 +579,7 @@ def _convolve(session: Any, a: Any, v: Any, mode: Any) -> Any:
 
 
 def _float(session: Any, x: Any) -> Any:
-    return _floats(lambda op, *args, **wanted: session.do(op, args, {**op.defaults, **wanted}), x)
+    return as_floats(lambda op, *args, **wanted: session.do(op, args, {**op.defaults, **wanted}), x)
 
 
 convolve: Op = host(

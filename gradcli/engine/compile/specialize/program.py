@@ -44,6 +44,7 @@ from gradcli.engine.compile.typed import (
     type_of,
 )
 from gradcli.engine.ops.catalog import ops
+from gradcli.engine.run.session.array_text import printed_as
 from gradcli.engine.values.fields import Fields
 from gradcli.errors import GradError
 from gradcli.ir import program as ir
@@ -212,7 +213,7 @@ def _specialized(
     most_inlined: int,
 ) -> Specialized:
     binding = Binding(program, trace, given, watched, asked)
-    texts = Texts(trace)
+    texts = Texts(trace, program.library)
     statements = Statements(program, trace, binding, texts, most_inlined)
     operands = [
         program.result if name is None else ir.Slot(program.names[name], program.main.span)
@@ -222,7 +223,7 @@ def _specialized(
     frame = Frame(None, Liveness(program.main, read), trace.tick())
     numbers: list[Operand] = []
     try:
-        with Room(NESTED), trace.block() as body:
+        with Room(NESTED), printed_as(program.library), trace.block() as body:
             statements.block(program.main.body, frame)
             results = [statements.read(x, frame) for x in operands]
             is_differentiated = binding.points or binding.arrays

@@ -17,6 +17,7 @@ from gradcli.engine.run.execution.inputs import Given, Inputs
 from gradcli.engine.run.fast import call
 from gradcli.engine.run.fast.call import Function
 from gradcli.engine.run.language import operators
+from gradcli.engine.run.session.array_text import USUAL
 from gradcli.engine.run.session.evaluator import Evaluator
 from gradcli.engine.run.session.state import Session
 from gradcli.engine.tape.graph import Node, Site
@@ -90,6 +91,7 @@ class Executable:
             code = self._stepping_code if counters.exact else self._code
             main = _linked(code, *observed(observer, PROVIDED, bound_at))
             observer.begin()
+        QUESTION.array_printing = USUAL[self.program.library]
         try:
             # collecting garbage while the graph grows would triple the time
             with Uncollected(), Quiet(), Room(counters.limits.depth + 100):
@@ -99,7 +101,8 @@ class Executable:
         except Exception as error:
             raise self.placed(error) from None
         finally:
-            QUESTION.printing, QUESTION.default_dtype = None, "float64"
+            QUESTION.printing, QUESTION.array_printing = None, None
+            QUESTION.default_dtype = "float64"
         named = {name: values[name] for name in self.program.names if name in values}
         return named, result
 

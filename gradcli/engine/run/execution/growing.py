@@ -14,6 +14,7 @@ from gradcli.engine.run.code.translate import translate_cell
 from gradcli.engine.run.execution.execute import PROVIDED, Executable, bound_at
 from gradcli.engine.run.execution.inputs import Given, Inputs
 from gradcli.engine.run.execution.shown import shown_text
+from gradcli.engine.run.session.array_text import ArrayPrinting, array_printing
 from gradcli.engine.run.session.state import Session
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.data import Quiet
@@ -30,7 +31,7 @@ class Mark(NamedTuple):
     variables: dict[str, Any]
     changes: dict[str, tuple[Tensor, int]]
     random: dict[str, Any]
-    settings: tuple[Any, str]
+    settings: tuple[Any, str, ArrayPrinting]
 
 
 class Growing:
@@ -48,7 +49,7 @@ class Growing:
         self._inputs: Inputs | None = None
         self._variables: dict[str, Any] = {**PROVIDED, "__builtins__": {}}
         self._count = 0
-        self._settings: tuple[Any, str] = (None, "float64")
+        self._settings: tuple[Any, str, ArrayPrinting] = (None, "float64", array_printing())
 
     def run(self, program: ir.Program) -> tuple[Any, str]:
         """Run the last cell of a program, which begins with the cells that have run.
@@ -65,7 +66,8 @@ class Growing:
         executable = Executable(program)
         try:
             with Uncollected(), Quiet(), Room(self.session.counters.limits.depth + 100):
-                QUESTION.printing, QUESTION.default_dtype = self._settings
+                QUESTION.printing, QUESTION.default_dtype, options = self._settings
+                QUESTION.array_printing = options.of(program.library)
                 value = self._value(program, start)
                 return value, "" if value is None else shown_text(value)
         except Reached as stop:
@@ -73,8 +75,9 @@ class Growing:
         except Exception as error:
             raise executable.placed(error) from None
         finally:
-            self._settings = QUESTION.printing, QUESTION.default_dtype
+            self._settings = QUESTION.printing, QUESTION.default_dtype, array_printing()
             QUESTION.printing, QUESTION.default_dtype = None, "float64"
+            QUESTION.array_printing = None
 
     def _value(self, program: ir.Program, start: int) -> Any:
         session = self.session

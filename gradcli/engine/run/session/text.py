@@ -7,11 +7,14 @@ from math import isfinite
 from types import GeneratorType
 from typing import Any
 
+from gradcli.engine.run.session.array_text import array_printing, array_repr, array_text
 from gradcli.engine.tape.tensor import Number, Tensor
 from gradcli.engine.values.data import NUMBERS, Data, dtype_of, shape_of
+from gradcli.engine.values.dtypes import DType
 from gradcli.engine.values.fields import VIEWS, Fields, Named
 from gradcli.engine.values.limits import QUESTION, check_text, joined_text
 from gradcli.engine.values.objects import Object
+from gradcli.engine.values.sizes import Size
 from gradcli.errors import run_error
 
 _PREFIX = "tensor("
@@ -52,6 +55,11 @@ def text(value: Any) -> str:
     """The text that `print` shows for a value."""
     if isinstance(value, str):
         return value
+    if array_printing().library != "torch":
+        if type(value) is Tensor:
+            return array_text(value.data)
+        if type(value) is DType:
+            return value.name
     return object_text(value, str) if isinstance(value, Object) else repr_text(value)
 
 
@@ -59,7 +67,8 @@ def repr_text(value: Any) -> str:
     """The text of a value inside a list: like `text`, with strings in quotes."""
     kind = type(value)
     if kind is Tensor:
-        return tensor_text(value)
+        is_array = array_printing().library != "torch"
+        return array_repr(value.data) if is_array else tensor_text(value)
     if isinstance(value, Number):
         return repr(value.data)
     if kind is list:
@@ -70,6 +79,11 @@ def repr_text(value: Any) -> str:
         return f"{value.name}({inside})"
     if isinstance(value, Fields):
         fields = zip(value.names, value, strict=True)
+        if array_printing().library != "torch":
+            inside = ", ".join(f"{name}={repr_text(item)}" for name, item in fields)
+            name = value.name.removeprefix("linalg_")
+            name = name.upper() if len(name) < 4 else name.capitalize()  # `SVDResult`, `EighResult`
+            return f"{name}Result({inside})"
         inside = ",\n".join(f"{name}={repr_text(item)}" for name, item in fields)
         return f"torch.return_types.{value.name}(\n{inside})"
     if kind is tuple:
@@ -79,6 +93,11 @@ def repr_text(value: Any) -> str:
         return _collection(value)
     if isinstance(value, Object):
         return object_text(value, repr)
+    if array_printing().library != "torch":
+        if kind is Size:
+            return repr(tuple(value))
+        if kind is DType:
+            return f"dtype('{value.name}')"
     if kind is GeneratorType:
         name = value.__name__
         return "<generator>" if name.startswith("%") else f"<generator {name}>"

@@ -8,4 +8,4 @@ PROGRAM = Program(Source('bases.grad', ''), Function('<program>', (), [DefineCla
 Copy(S, 1, Slot(3, S)),
 Define(S, 2, Function('abstractmethod', (Parameter('method', 4, None, S, ''), ), [Return(S, Slot(4, S)),
 ], (4, ), (), S)),
-], (1, 2, 3, ), (), S), {'ABC': 1, 'abstractmethod': 2}, {1: 'ABC', 2: 'abstractmethod', 4: 'method'}, (), None, 'result', frozenset([]))
+], (1, 2, 3, ), (), S), {'ABC': 1, 'abstractmethod': 2}, {1: 'ABC', 2: 'abstractmethod', 4: 'method'}, (), None, 'result', frozenset([]), 'torch')

@@ -31,4 +31,4 @@ CallBuiltin(S, 7, 'zeros', (Slot(7, S), ), (('dtype', Slot(8, S), ), )),
 Apply(S, 7, 'index_add', (('input', Slot(7, S), ), ('dim', Const(0, S), ), ('index', Slot(2, S), ), ('source', Slot(3, S), ), )),
 Return(S, Slot(7, S)),
 ], (2, 3, 4, 5, 6, 7, 8, 9, 10, 11, ), (), S)),
-], (1, ), (), S), {'bincount': 1}, {1: 'bincount', 2: 'x', 3: 'weights', 4: 'minlength', 5: 'length', 6: 'counts'}, (), None, 'result', frozenset([]))
+], (1, ), (), S), {'bincount': 1}, {1: 'bincount', 2: 'x', 3: 'weights', 4: 'minlength', 5: 'length', 6: 'counts'}, (), None, 'result', frozenset([]), 'torch')

@@ -22,4 +22,4 @@ Apply(S, 11, 'tril', (('input', Slot(11, S), ), ('diagonal', Slot(9, S), ), )),
 Apply(S, 11, 'nonzero', (('input', Slot(11, S), ), ('as_tuple', Const(True, S), ), )),
 Return(S, Slot(11, S)),
 ], (8, 9, 10, 11, 12, ), (), S)),
-], (1, 2, ), (), S), {'triu_indices': 1, 'tril_indices': 2}, {1: 'triu_indices', 2: 'tril_indices', 3: 'n', 4: 'k', 5: 'm', 8: 'n', 9: 'k', 10: 'm'}, (), None, 'result', frozenset([]))
+], (1, 2, ), (), S), {'triu_indices': 1, 'tril_indices': 2}, {1: 'triu_indices', 2: 'tril_indices', 3: 'n', 4: 'k', 5: 'm', 8: 'n', 9: 'k', 10: 'm'}, (), None, 'result', frozenset([]), 'torch')

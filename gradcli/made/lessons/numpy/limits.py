@@ -6,4 +6,4 @@ from gradcli.source import Source, Span
 S = Span(0, 0)
 PROGRAM = Program(Source('limits.grad', ''), Function('<program>', (), [Copy(S, 1, Imported('torch.finfo', S)),
 Copy(S, 2, Imported('torch.iinfo', S)),
-], (1, 2, ), (), S), {'finfo': 1, 'iinfo': 2}, {1: 'finfo', 2: 'iinfo'}, (), None, 'result', frozenset(['finfo', 'iinfo']))
+], (1, 2, ), (), S), {'finfo': 1, 'iinfo': 2}, {1: 'finfo', 2: 'iinfo'}, (), None, 'result', frozenset(['finfo', 'iinfo']), 'torch')

@@ -60,4 +60,4 @@ Yield(S, Slot(33, S)),
 ]),
 Return(S, Slot(31, S)),
 ], (30, 31, 32, 33, ), (), S)),
-], (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, ), (), S), {'real': 1, 'conj': 2, 'conjugate': 3, 'real_if_close': 4, 'imag': 5, 'angle': 6, 'isrealobj': 7, 'iscomplexobj': 8, 'isreal': 9, 'iscomplex': 10}, {1: 'real', 2: 'conj', 3: 'conjugate', 4: 'real_if_close', 5: 'imag', 6: 'angle', 7: 'isrealobj', 8: 'iscomplexobj', 9: 'isreal', 10: 'iscomplex', 11: 'val', 15: 'val', 19: 'z', 20: 'deg', 21: 'found', 24: 'x', 25: 'x', 26: 'x', 30: 'x'}, (), None, 'result', frozenset(['conj', 'conjugate', 'real_if_close']))
+], (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, ), (), S), {'real': 1, 'conj': 2, 'conjugate': 3, 'real_if_close': 4, 'imag': 5, 'angle': 6, 'isrealobj': 7, 'iscomplexobj': 8, 'isreal': 9, 'iscomplex': 10}, {1: 'real', 2: 'conj', 3: 'conjugate', 4: 'real_if_close', 5: 'imag', 6: 'angle', 7: 'isrealobj', 8: 'iscomplexobj', 9: 'isreal', 10: 'iscomplex', 11: 'val', 15: 'val', 19: 'z', 20: 'deg', 21: 'found', 24: 'x', 25: 'x', 26: 'x', 30: 'x'}, (), None, 'result', frozenset(['conj', 'conjugate', 'real_if_close']), 'torch')

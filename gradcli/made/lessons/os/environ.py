@@ -9,4 +9,4 @@ Copy(S, 1, Slot(3, S)),
 Define(S, 2, Function('getenv', (Parameter('key', 4, None, S, ''), Parameter('default', 5, Const(None, S), S, ''), ), [Method(S, 6, Slot(1, S), 'get', (Slot(4, S), Slot(5, S), ), ()),
 Return(S, Slot(6, S)),
 ], (4, 5, 6, ), (1, ), S)),
-], (1, 2, 3, ), (), S), {'environ': 1, 'getenv': 2}, {1: 'environ', 2: 'getenv', 4: 'key', 5: 'default'}, (), None, 'result', frozenset(['environ']))
+], (1, 2, 3, ), (), S), {'environ': 1, 'getenv': 2}, {1: 'environ', 2: 'getenv', 4: 'key', 5: 'default'}, (), None, 'result', frozenset(['environ']), 'torch')

@@ -102,4 +102,4 @@ Copy(S, 34, Const(False, S)),
 ]),
 Return(S, Slot(33, S)),
 ], (32, 33, 34, 35, 36, 37, ), (), S)),
-], (1, 2, 3, 4, 5, 6, 7, ), (), S), {'Raises': 1, 'raises': 2, '_plain': 3}, {1: 'Raises', 2: 'raises', 3: '_plain', 8: 'self', 9: 'kinds', 10: 'match', 11: 'self', 12: 'self', 13: 'kind', 14: 'error', 15: 'trace', 19: 'kinds', 20: 'args', 21: 'match', 22: 'named', 23: 'block', 32: 'pattern', 33: 'found', 34: 'escaped', 35: 'letter'}, (), None, 'result', frozenset([]))
+], (1, 2, 3, 4, 5, 6, 7, ), (), S), {'Raises': 1, 'raises': 2, '_plain': 3}, {1: 'Raises', 2: 'raises', 3: '_plain', 8: 'self', 9: 'kinds', 10: 'match', 11: 'self', 12: 'self', 13: 'kind', 14: 'error', 15: 'trace', 19: 'kinds', 20: 'args', 21: 'match', 22: 'named', 23: 'block', 32: 'pattern', 33: 'found', 34: 'escaped', 35: 'letter'}, (), None, 'result', frozenset([]), 'torch')

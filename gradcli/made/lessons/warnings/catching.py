@@ -17,4 +17,4 @@ Define(S, 5, Function('catch_warnings.__exit__', (Parameter('self', 13, None, S,
 ], (13, 14, 15, 16, ), (), S)),
 DefineClass(S, 2, 'catch_warnings', (), (('__init__', Slot(3, S), ), ('__enter__', Slot(4, S), ), ('__exit__', Slot(5, S), ), )),
 Copy(S, 1, Slot(2, S)),
-], (1, 2, 3, 4, 5, ), (), S), {'catch_warnings': 1}, {1: 'catch_warnings', 6: 'self', 7: 'record', 8: 'settings', 9: 'self', 13: 'self', 14: 'kind', 15: 'error', 16: 'trace'}, (), None, 'result', frozenset([]))
+], (1, 2, 3, 4, 5, ), (), S), {'catch_warnings': 1}, {1: 'catch_warnings', 6: 'self', 7: 'record', 8: 'settings', 9: 'self', 13: 'self', 14: 'kind', 15: 'error', 16: 'trace'}, (), None, 'result', frozenset([]), 'torch')

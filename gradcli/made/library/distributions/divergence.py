@@ -244,4 +244,4 @@ Operator(S, 38, '*', (Const(0.5, S), Slot(38, S), )),
 Operator(S, 37, '+', (Slot(37, S), Slot(38, S), )),
 Return(S, Slot(37, S)),
 ], (32, 33, 34, 35, 36, 37, 38, 39, ), (), S)),
-], (1, 2, 3, 4, ), (), S), {'kl_divergence': 1, '_of_gamma': 2, '_of_dirichlet': 3, '_of_vectors': 4}, {1: 'kl_divergence', 2: '_of_gamma', 3: '_of_dirichlet', 4: '_of_vectors', 5: 'p', 6: 'q', 7: 'kinds', 8: 'ratio', 9: 'apart', 10: 'yes', 11: 'outside', 17: 'p', 18: 'q', 19: 'a', 20: 'b', 21: 'first', 25: 'a', 26: 'b', 27: 'total', 28: 'first', 32: 'p', 33: 'q', 34: 'solve', 35: 'spread', 36: 'apart'}, (), None, 'result', frozenset([]))
+], (1, 2, 3, 4, ), (), S), {'kl_divergence': 1, '_of_gamma': 2, '_of_dirichlet': 3, '_of_vectors': 4}, {1: 'kl_divergence', 2: '_of_gamma', 3: '_of_dirichlet', 4: '_of_vectors', 5: 'p', 6: 'q', 7: 'kinds', 8: 'ratio', 9: 'apart', 10: 'yes', 11: 'outside', 17: 'p', 18: 'q', 19: 'a', 20: 'b', 21: 'first', 25: 'a', 26: 'b', 27: 'total', 28: 'first', 32: 'p', 33: 'q', 34: 'solve', 35: 'spread', 36: 'apart'}, (), None, 'result', frozenset([]), 'torch')

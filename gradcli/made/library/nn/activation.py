@@ -22,4 +22,4 @@ Return(S, Slot(22, S)),
 ], (20, 21, 22, ), (), S)),
 DefineClass(S, 18, 'Tanh', (Imported('torch.nn.Module', S), ), (('forward', Slot(19, S), ), )),
 Copy(S, 3, Slot(18, S)),
-], (1, 2, 3, 4, 5, 6, 13, 14, 18, 19, ), (), S), {'ReLU': 1, 'Sigmoid': 2, 'Tanh': 3}, {1: 'ReLU', 2: 'Sigmoid', 3: 'Tanh', 7: 'self', 8: 'inplace', 10: 'self', 11: 'x', 15: 'self', 16: 'x', 20: 'self', 21: 'x'}, (), None, 'result', frozenset([]))
+], (1, 2, 3, 4, 5, 6, 13, 14, 18, 19, ), (), S), {'ReLU': 1, 'Sigmoid': 2, 'Tanh': 3}, {1: 'ReLU', 2: 'Sigmoid', 3: 'Tanh', 7: 'self', 8: 'inplace', 10: 'self', 11: 'x', 15: 'self', 16: 'x', 20: 'self', 21: 'x'}, (), None, 'result', frozenset([]), 'torch')

@@ -56,4 +56,4 @@ Return(S, Slot(23, S)),
 ], (21, 22, 23, 24, 25, ), (), S)),
 DefineClass(S, 2, 'Bilinear', (Imported('torch.nn.Module', S), ), (('__init__', Slot(3, S), ), ('forward', Slot(4, S), ), ('extra_repr', Slot(5, S), ), )),
 Copy(S, 1, Slot(2, S)),
-], (1, 2, 3, 4, 5, ), (), S), {'Bilinear': 1}, {1: 'Bilinear', 6: 'self', 7: 'in1_features', 8: 'in2_features', 9: 'out_features', 10: 'bias', 11: 'bound', 14: 'self', 15: 'x', 16: 'y', 17: 'out', 21: 'self', 22: 'sizes'}, (), None, 'result', frozenset([]))
+], (1, 2, 3, 4, 5, ), (), S), {'Bilinear': 1}, {1: 'Bilinear', 6: 'self', 7: 'in1_features', 8: 'in2_features', 9: 'out_features', 10: 'bias', 11: 'bound', 14: 'self', 15: 'x', 16: 'y', 17: 'out', 21: 'self', 22: 'sizes'}, (), None, 'result', frozenset([]), 'torch')

@@ -30,4 +30,4 @@ Return(S, Slot(16, S)),
 ], (15, 16, ), (), S)),
 DefineClass(S, 2, 'Dropout', (Imported('torch.nn.Module', S), ), (('__init__', Slot(3, S), ), ('forward', Slot(4, S), ), ('extra_repr', Slot(5, S), ), )),
 Copy(S, 1, Slot(2, S)),
-], (1, 2, 3, 4, 5, ), (), S), {'Dropout': 1}, {1: 'Dropout', 6: 'self', 7: 'p', 8: 'inplace', 11: 'self', 12: 'x', 15: 'self'}, (), None, 'result', frozenset([]))
+], (1, 2, 3, 4, 5, ), (), S), {'Dropout': 1}, {1: 'Dropout', 6: 'self', 7: 'p', 8: 'inplace', 11: 'self', 12: 'x', 15: 'self'}, (), None, 'result', frozenset([]), 'torch')

@@ -73,4 +73,4 @@ Return(S, Slot(32, S)),
 ], (30, 31, 32, 33, 34, 35, ), (), S)),
 DefineClass(S, 2, 'Embedding', (Imported('torch.nn.Module', S), ), (('__init__', Slot(3, S), ), ('from_pretrained', Slot(4, S), ), ('forward', Slot(5, S), ), ('extra_repr', Slot(6, S), ), )),
 Copy(S, 1, Slot(2, S)),
-], (1, 2, 3, 4, 5, 6, ), (), S), {'Embedding': 1}, {1: 'Embedding', 7: 'self', 8: 'num_embeddings', 9: 'embedding_dim', 10: 'padding_idx', 11: 'sparse', 12: '_weight', 16: 'cls', 17: 'embeddings', 18: 'freeze', 19: 'padding_idx', 20: 'made', 23: 'self', 24: 'x', 25: 'weight', 26: 'padding', 30: 'self', 31: 'text'}, (), None, 'result', frozenset([]))
+], (1, 2, 3, 4, 5, 6, ), (), S), {'Embedding': 1}, {1: 'Embedding', 7: 'self', 8: 'num_embeddings', 9: 'embedding_dim', 10: 'padding_idx', 11: 'sparse', 12: '_weight', 16: 'cls', 17: 'embeddings', 18: 'freeze', 19: 'padding_idx', 20: 'made', 23: 'self', 24: 'x', 25: 'weight', 26: 'padding', 30: 'self', 31: 'text'}, (), None, 'result', frozenset([]), 'torch')

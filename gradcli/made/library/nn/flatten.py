@@ -49,4 +49,4 @@ Define(S, 36, Function('Identity.forward', (Parameter('self', 41, None, S, ''), 
 ], (41, 42, ), (), S)),
 DefineClass(S, 34, 'Identity', (Imported('torch.nn.Module', S), ), (('__init__', Slot(35, S), ), ('forward', Slot(36, S), ), )),
 Copy(S, 3, Slot(34, S)),
-], (1, 2, 3, 4, 5, 6, 7, 19, 20, 21, 22, 34, 35, 36, ), (), S), {'Flatten': 1, 'Unflatten': 2, 'Identity': 3}, {1: 'Flatten', 2: 'Unflatten', 3: 'Identity', 8: 'self', 9: 'start_dim', 10: 'end_dim', 12: 'self', 13: 'x', 16: 'self', 23: 'self', 24: 'dim', 25: 'unflattened_size', 27: 'self', 28: 'x', 31: 'self', 37: 'self', 38: 'args', 39: 'keywords', 41: 'self', 42: 'x'}, (), None, 'result', frozenset([]))
+], (1, 2, 3, 4, 5, 6, 7, 19, 20, 21, 22, 34, 35, 36, ), (), S), {'Flatten': 1, 'Unflatten': 2, 'Identity': 3}, {1: 'Flatten', 2: 'Unflatten', 3: 'Identity', 8: 'self', 9: 'start_dim', 10: 'end_dim', 12: 'self', 13: 'x', 16: 'self', 23: 'self', 24: 'dim', 25: 'unflattened_size', 27: 'self', 28: 'x', 31: 'self', 37: 'self', 38: 'args', 39: 'keywords', 41: 'self', 42: 'x'}, (), None, 'result', frozenset([]), 'torch')

@@ -55,4 +55,4 @@ Return(S, Slot(26, S)),
 ], (24, 25, 26, 27, 28, ), (), S)),
 DefineClass(S, 2, 'Linear', (Imported('torch.nn.Module', S), ), (('__init__', Slot(3, S), ), ('reset_parameters', Slot(4, S), ), ('forward', Slot(5, S), ), ('extra_repr', Slot(6, S), ), )),
 Copy(S, 1, Slot(2, S)),
-], (1, 2, 3, 4, 5, 6, ), (), S), {'Linear': 1}, {1: 'Linear', 7: 'self', 8: 'in_features', 9: 'out_features', 10: 'bias', 11: 'device', 12: 'dtype', 15: 'self', 16: 'bound', 20: 'self', 21: 'x', 24: 'self', 25: 'has_bias'}, (), None, 'result', frozenset([]))
+], (1, 2, 3, 4, 5, 6, ), (), S), {'Linear': 1}, {1: 'Linear', 7: 'self', 8: 'in_features', 9: 'out_features', 10: 'bias', 11: 'device', 12: 'dtype', 15: 'self', 16: 'bound', 20: 'self', 21: 'x', 24: 'self', 25: 'has_bias'}, (), None, 'result', frozenset([]), 'torch')

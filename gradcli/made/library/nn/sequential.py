@@ -58,4 +58,4 @@ Return(S, Slot(32, S)),
 ], (29, 30, 31, 32, 33, 34, 35, ), (1, ), S)),
 DefineClass(S, 2, 'Sequential', (Imported('torch.nn.Module', S), ), (('__init__', Slot(3, S), ), ('forward', Slot(4, S), ), ('append', Slot(5, S), ), ('__len__', Slot(6, S), ), ('__iter__', Slot(7, S), ), ('__getitem__', Slot(8, S), ), )),
 Copy(S, 1, Slot(2, S)),
-], (1, 2, 3, 4, 5, 6, 7, 8, ), (), S), {'Sequential': 1}, {1: 'Sequential', 9: 'self', 10: 'parts', 11: 'name', 12: 'part', 13: 'i', 18: 'self', 19: 'x', 20: 'part', 22: 'self', 23: 'part', 25: 'self', 27: 'self', 29: 'self', 30: 'i', 31: 'parts'}, (), None, 'result', frozenset([]))
+], (1, 2, 3, 4, 5, 6, 7, 8, ), (), S), {'Sequential': 1}, {1: 'Sequential', 9: 'self', 10: 'parts', 11: 'name', 12: 'part', 13: 'i', 18: 'self', 19: 'x', 20: 'part', 22: 'self', 23: 'part', 25: 'self', 27: 'self', 29: 'self', 30: 'i', 31: 'parts'}, (), None, 'result', frozenset([]), 'torch')

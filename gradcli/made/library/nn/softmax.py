@@ -49,4 +49,4 @@ Return(S, Slot(39, S)),
 ], (38, 39, ), (), S)),
 DefineClass(S, 28, 'Softmin', (Imported('torch.nn.Module', S), ), (('__init__', Slot(29, S), ), ('forward', Slot(30, S), ), ('extra_repr', Slot(31, S), ), )),
 Copy(S, 3, Slot(28, S)),
-], (1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 28, 29, 30, 31, ), (), S), {'Softmax': 1, 'LogSoftmax': 2, 'Softmin': 3}, {1: 'Softmax', 2: 'LogSoftmax', 3: 'Softmin', 8: 'self', 9: 'dim', 11: 'self', 12: 'x', 14: 'self', 20: 'self', 21: 'dim', 23: 'self', 24: 'x', 26: 'self', 32: 'self', 33: 'dim', 35: 'self', 36: 'x', 38: 'self'}, (), None, 'result', frozenset([]))
+], (1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 28, 29, 30, 31, ), (), S), {'Softmax': 1, 'LogSoftmax': 2, 'Softmin': 3}, {1: 'Softmax', 2: 'LogSoftmax', 3: 'Softmin', 8: 'self', 9: 'dim', 11: 'self', 12: 'x', 14: 'self', 20: 'self', 21: 'dim', 23: 'self', 24: 'x', 26: 'self', 32: 'self', 33: 'dim', 35: 'self', 36: 'x', 38: 'self'}, (), None, 'result', frozenset([]), 'torch')

@@ -141,4 +141,4 @@ Return(S, Slot(46, S)),
 ], (45, 46, 47, 48, ), (), S)),
 DefineClass(S, 2, 'Upsample', (Imported('torch.nn.Module', S), ), (('__init__', Slot(3, S), ), ('forward', Slot(4, S), ), ('along', Slot(5, S), ), ('extra_repr', Slot(6, S), ), )),
 Copy(S, 1, Slot(2, S)),
-], (1, 2, 3, 4, 5, 6, ), (), S), {'Upsample': 1}, {1: 'Upsample', 7: 'self', 8: 'size', 9: 'scale_factor', 10: 'mode', 11: 'align_corners', 14: 'self', 15: 'x', 16: 'dim', 17: 'place', 20: 'self', 21: 'x', 22: 'dim', 23: 'place', 24: 'old', 25: 'factor', 26: 'new', 27: 'step', 28: 'places', 29: 'weights', 30: 'i', 31: 'at', 32: 'low', 33: 'high', 38: 'i', 45: 'self'}, (), None, 'result', frozenset([]))
+], (1, 2, 3, 4, 5, 6, ), (), S), {'Upsample': 1}, {1: 'Upsample', 7: 'self', 8: 'size', 9: 'scale_factor', 10: 'mode', 11: 'align_corners', 14: 'self', 15: 'x', 16: 'dim', 17: 'place', 20: 'self', 21: 'x', 22: 'dim', 23: 'place', 24: 'old', 25: 'factor', 26: 'new', 27: 'step', 28: 'places', 29: 'weights', 30: 'i', 31: 'at', 32: 'low', 33: 'high', 38: 'i', 45: 'self'}, (), None, 'result', frozenset([]), 'torch')

@@ -58,4 +58,4 @@ Inplace(S, 27, 'add', (('input', Slot(18, S), ), ('other', Slot(26, S), ), ('alp
 ], (17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, ), (), S)),
 DefineClass(S, 2, 'Adadelta', (Imported('torch.optim.Optimizer', S), ), (('__init__', Slot(3, S), ), ('update', Slot(4, S), ), )),
 Copy(S, 1, Slot(2, S)),
-], (1, 2, 3, 4, ), (), S), {'Adadelta': 1}, {1: 'Adadelta', 5: 'self', 6: 'params', 7: 'lr', 8: 'rho', 9: 'eps', 10: 'weight_decay', 11: 'foreach', 12: 'capturable', 13: 'maximize', 14: 'differentiable', 17: 'self', 18: 'p', 19: 'grad', 20: 'state', 21: 'group', 22: 'rho', 23: 'eps', 24: 'square', 25: 'moved', 26: 'delta'}, (), None, 'result', frozenset([]))
+], (1, 2, 3, 4, ), (), S), {'Adadelta': 1}, {1: 'Adadelta', 5: 'self', 6: 'params', 7: 'lr', 8: 'rho', 9: 'eps', 10: 'weight_decay', 11: 'foreach', 12: 'capturable', 13: 'maximize', 14: 'differentiable', 17: 'self', 18: 'p', 19: 'grad', 20: 'state', 21: 'group', 22: 'rho', 23: 'eps', 24: 'square', 25: 'moved', 26: 'delta'}, (), None, 'result', frozenset([]), 'torch')

@@ -50,4 +50,4 @@ Inplace(S, 24, 'addcdiv', (('input', Slot(19, S), ), ('tensor1', Slot(20, S), ),
 ], (18, 19, 20, 21, 22, 23, 24, 25, 26, ), (), S)),
 DefineClass(S, 2, 'Adagrad', (Imported('torch.optim.Optimizer', S), ), (('__init__', Slot(3, S), ), ('update', Slot(4, S), ), )),
 Copy(S, 1, Slot(2, S)),
-], (1, 2, 3, 4, ), (), S), {'Adagrad': 1}, {1: 'Adagrad', 5: 'self', 6: 'params', 7: 'lr', 8: 'lr_decay', 9: 'weight_decay', 10: 'initial_accumulator_value', 11: 'eps', 12: 'foreach', 13: 'maximize', 14: 'differentiable', 15: 'fused', 18: 'self', 19: 'p', 20: 'grad', 21: 'state', 22: 'group', 23: 'rate'}, (), None, 'result', frozenset([]))
+], (1, 2, 3, 4, ), (), S), {'Adagrad': 1}, {1: 'Adagrad', 5: 'self', 6: 'params', 7: 'lr', 8: 'lr_decay', 9: 'weight_decay', 10: 'initial_accumulator_value', 11: 'eps', 12: 'foreach', 13: 'maximize', 14: 'differentiable', 15: 'fused', 18: 'self', 19: 'p', 20: 'grad', 21: 'state', 22: 'group', 23: 'rate'}, (), None, 'result', frozenset([]), 'torch')

@@ -58,4 +58,4 @@ Inplace(S, 26, 'addcdiv', (('input', Slot(19, S), ), ('tensor1', Slot(26, S), ),
 ], (18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, ), (), S)),
 DefineClass(S, 2, 'Adamax', (Imported('torch.optim.Optimizer', S), ), (('__init__', Slot(3, S), ), ('update', Slot(4, S), ), )),
 Copy(S, 1, Slot(2, S)),
-], (1, 2, 3, 4, 5, ), (), S), {'Adamax': 1}, {1: 'Adamax', 6: 'self', 7: 'params', 8: 'lr', 9: 'betas', 10: 'eps', 11: 'weight_decay', 12: 'foreach', 13: 'maximize', 14: 'differentiable', 15: 'capturable', 18: 'self', 19: 'p', 20: 'grad', 21: 'state', 22: 'group', 23: 'first', 24: 'second', 25: 'rate'}, (), None, 'result', frozenset([]))
+], (1, 2, 3, 4, 5, ), (), S), {'Adamax': 1}, {1: 'Adamax', 6: 'self', 7: 'params', 8: 'lr', 9: 'betas', 10: 'eps', 11: 'weight_decay', 12: 'foreach', 13: 'maximize', 14: 'differentiable', 15: 'capturable', 18: 'self', 19: 'p', 20: 'grad', 21: 'state', 22: 'group', 23: 'first', 24: 'second', 25: 'rate'}, (), None, 'result', frozenset([]), 'torch')

@@ -74,4 +74,4 @@ Inplace(S, 30, 'addcdiv', (('input', Slot(20, S), ), ('tensor1', Slot(21, S), ),
 ], (19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, ), (), S)),
 DefineClass(S, 2, 'RMSprop', (Imported('torch.optim.Optimizer', S), ), (('__init__', Slot(3, S), ), ('update', Slot(4, S), ), )),
 Copy(S, 1, Slot(2, S)),
-], (1, 2, 3, 4, ), (), S), {'RMSprop': 1}, {1: 'RMSprop', 5: 'self', 6: 'params', 7: 'lr', 8: 'alpha', 9: 'eps', 10: 'weight_decay', 11: 'momentum', 12: 'centered', 13: 'capturable', 14: 'foreach', 15: 'maximize', 16: 'differentiable', 19: 'self', 20: 'p', 21: 'grad', 22: 'state', 23: 'group', 24: 'alpha', 25: 'square', 26: 'mean', 27: 'root', 28: 'velocity'}, (), None, 'result', frozenset([]))
+], (1, 2, 3, 4, ), (), S), {'RMSprop': 1}, {1: 'RMSprop', 5: 'self', 6: 'params', 7: 'lr', 8: 'alpha', 9: 'eps', 10: 'weight_decay', 11: 'momentum', 12: 'centered', 13: 'capturable', 14: 'foreach', 15: 'maximize', 16: 'differentiable', 19: 'self', 20: 'p', 21: 'grad', 22: 'state', 23: 'group', 24: 'alpha', 25: 'square', 26: 'mean', 27: 'root', 28: 'velocity'}, (), None, 'result', frozenset([]), 'torch')

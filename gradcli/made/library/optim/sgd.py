@@ -59,4 +59,4 @@ Inplace(S, 25, 'add', (('input', Slot(19, S), ), ('other', Slot(20, S), ), ('alp
 ], (18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, ), (), S)),
 DefineClass(S, 2, 'SGD', (Imported('torch.optim.Optimizer', S), ), (('__init__', Slot(3, S), ), ('update', Slot(4, S), ), )),
 Copy(S, 1, Slot(2, S)),
-], (1, 2, 3, 4, ), (), S), {'SGD': 1}, {1: 'SGD', 5: 'self', 6: 'params', 7: 'lr', 8: 'momentum', 9: 'dampening', 10: 'weight_decay', 11: 'nesterov', 12: 'maximize', 13: 'foreach', 14: 'differentiable', 15: 'fused', 18: 'self', 19: 'p', 20: 'grad', 21: 'state', 22: 'group', 23: 'momentum', 24: 'velocity'}, (), None, 'result', frozenset([]))
+], (1, 2, 3, 4, ), (), S), {'SGD': 1}, {1: 'SGD', 5: 'self', 6: 'params', 7: 'lr', 8: 'momentum', 9: 'dampening', 10: 'weight_decay', 11: 'nesterov', 12: 'maximize', 13: 'foreach', 14: 'differentiable', 15: 'fused', 18: 'self', 19: 'p', 20: 'grad', 21: 'state', 22: 'group', 23: 'momentum', 24: 'velocity'}, (), None, 'result', frozenset([]), 'torch')

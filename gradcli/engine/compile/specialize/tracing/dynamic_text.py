@@ -9,6 +9,7 @@ from gradcli.engine.compile.specialize.tracing.trace import Trace
 from gradcli.engine.compile.specialize.tracing.values import Cell, Text, Vector, origin, parts
 from gradcli.engine.compile.symbols import Symbol, operand
 from gradcli.engine.compile.typed import Tell
+from gradcli.engine.run.session.array_text import printed_as
 from gradcli.engine.tape.tensor import of_node
 from gradcli.engine.values.data import NUMBERS, np
 
@@ -16,21 +17,33 @@ from gradcli.engine.values.data import NUMBERS, np
 class Texts:
     """The texts of one program; `made` are the functions that its `Tell` instructions call."""
 
-    def __init__(self, trace: Trace) -> None:
+    def __init__(self, trace: Trace, library: str) -> None:
         self._trace = trace
+        self._library = library
         self.made: list[Callable[..., str]] = []
 
     def text(self, make: Callable[[Sequence[Any]], str], values: Sequence[Any]) -> Text:
         """Return the text made from values."""
         self._numbers(values)  # raises if it has no text
-        return Text(make, values)
+        return Text(self._printed(make), values)
 
     def tell(self, make: Callable[[Sequence[Any]], str], values: Sequence[Any]) -> None:
         """Print the text made from values."""
         numbers = self._numbers(values)
-        kept = _Kept(make, values, self._trace.names)
+        kept = _Kept(self._printed(make), values, self._trace.names)
         self._trace.add(Tell(self._trace.span, len(self.made), tuple(map(operand, numbers))))
         self.made.append(kept.text)
+
+    def _printed(self, make: Callable[[Sequence[Any]], str]) -> Callable[[Sequence[Any]], str]:
+        """The function whose texts show arrays as the program's library does."""
+        if self._library == "torch":
+            return make
+
+        def made(values: Sequence[Any]) -> str:
+            with printed_as(self._library):
+                return make(values)
+
+        return made
 
     def _numbers(self, value: Any) -> list[Any]:
         """Return the unknown numbers in a value, in order."""

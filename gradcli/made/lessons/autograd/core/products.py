@@ -12,4 +12,4 @@ Define(S, 2, Function('make_jvp', (Parameter('fun', 6, None, S, ''), Parameter('
 Call(S, 8, Slot(8, S), (Slot(7, S), ), ()),
 Return(S, Slot(8, S)),
 ], (6, 7, 8, ), (), S)),
-], (1, 2, ), (), S), {'make_vjp': 1, 'make_jvp': 2}, {1: 'make_vjp', 2: 'make_jvp', 3: 'fun', 4: 'x', 6: 'fun', 7: 'x'}, (), None, 'result', frozenset([]))
+], (1, 2, ), (), S), {'make_vjp': 1, 'make_jvp': 2}, {1: 'make_vjp', 2: 'make_jvp', 3: 'fun', 4: 'x', 6: 'fun', 7: 'x'}, (), None, 'result', frozenset([]), 'numpy')

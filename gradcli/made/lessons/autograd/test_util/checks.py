@@ -84,4 +84,4 @@ Build(S, 17, 'text', (Const("Derivatives don't match: ", S), Slot(17, S), Const(
 ]),
 ]),
 ], (7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, ), (2, ), S)),
-], (1, 2, ), (), S), {'scalar_close': 1, 'check_equivalent': 2}, {1: 'scalar_close', 2: 'check_equivalent', 3: 'a', 4: 'b', 7: 'x', 8: 'y', 9: 'key', 10: 'a', 11: 'b', 12: 'apart', 13: 'both'}, (), None, 'result', frozenset([]))
+], (1, 2, ), (), S), {'scalar_close': 1, 'check_equivalent': 2}, {1: 'scalar_close', 2: 'check_equivalent', 3: 'a', 4: 'b', 7: 'x', 8: 'y', 9: 'key', 10: 'a', 11: 'b', 12: 'apart', 13: 'both'}, (), None, 'result', frozenset([]), 'torch')

@@ -47,4 +47,4 @@ SpreadCall(S, 14, Slot(14, S), Slot(20, S), Slot(21, S)),
 ], (6, 7, 8, 9, 10, 11, 12, 13, 14, 20, 21, 28, ), (2, 3, 4, ), S)),
 Return(S, Slot(5, S)),
 ], (2, 3, 4, 5, ), (), S)),
-], (1, ), (), S), {'combo_check': 1}, {1: 'combo_check', 2: 'fun', 3: 'settings', 4: 'options', 5: '_combo_check', 6: 'choices', 7: 'named', 8: 'picks', 9: 'values', 10: 'keywords', 11: 'name', 12: 'pick', 13: 'given', 15: 'pick', 16: 'value', 22: 'given', 23: 'value'}, (), None, 'result', frozenset([]))
+], (1, ), (), S), {'combo_check': 1}, {1: 'combo_check', 2: 'fun', 3: 'settings', 4: 'options', 5: '_combo_check', 6: 'choices', 7: 'named', 8: 'picks', 9: 'values', 10: 'keywords', 11: 'name', 12: 'pick', 13: 'given', 15: 'pick', 16: 'value', 22: 'given', 23: 'value'}, (), None, 'result', frozenset([]), 'numpy')

@@ -18,4 +18,4 @@ Build(S, 18, 'list', (Const('rev', S), )),
 Apply(S, 13, 'check_grads', (('f', Slot(13, S), ), ('modes', Slot(18, S), ), ('order', Const(1, S), ), )),
 Call(S, 13, Slot(13, S), (Slot(5, S), ), ()),
 ], (4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 18, ), (), S)),
-], (1, 2, 3, ), (), S), {'quick_grad_check': 1}, {1: 'quick_grad_check', 4: 'fun', 5: 'arg0', 6: 'extra_args', 7: 'kwargs', 8: 'verbose', 9: 'eps', 10: 'rtol', 11: 'atol', 12: 'rs', 14: 'x'}, (), None, 'result', frozenset([]))
+], (1, 2, 3, ), (), S), {'quick_grad_check': 1}, {1: 'quick_grad_check', 4: 'fun', 5: 'arg0', 6: 'extra_args', 7: 'kwargs', 8: 'verbose', 9: 'eps', 10: 'rtol', 11: 'atol', 12: 'rs', 14: 'x'}, (), None, 'result', frozenset([]), 'numpy')

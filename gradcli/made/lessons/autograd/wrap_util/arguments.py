@@ -48,4 +48,4 @@ Return(S, Slot(8, S)),
 ], (4, 5, 6, 7, 8, ), (2, ), S)),
 Return(S, Slot(3, S)),
 ], (2, 3, ), (), S)),
-], (1, ), (), S), {'unary_to_nary': 1}, {1: 'unary_to_nary', 2: 'unary_operator', 3: 'nary_operator', 4: 'fun', 5: 'argnum', 6: 'settings', 7: 'options', 8: 'found', 9: 'args', 10: 'kwargs', 11: 'alone', 12: 'several', 13: 'x', 14: 'x', 15: 'given', 16: 'place', 17: 'value', 23: 'place'}, (), None, 'result', frozenset([]))
+], (1, ), (), S), {'unary_to_nary': 1}, {1: 'unary_to_nary', 2: 'unary_operator', 3: 'nary_operator', 4: 'fun', 5: 'argnum', 6: 'settings', 7: 'options', 8: 'found', 9: 'args', 10: 'kwargs', 11: 'alone', 12: 'several', 13: 'x', 14: 'x', 15: 'given', 16: 'place', 17: 'value', 23: 'place'}, (), None, 'result', frozenset([]), 'torch')

@@ -85,4 +85,4 @@ Yield(S, Slot(36, S)),
 ]),
 Return(S, Slot(34, S)),
 ], (27, 28, 29, 30, 31, 32, 33, 34, 35, 36, ), (), S)),
-], (1, 2, 3, 4, 5, ), (), S), {'squareplus': 1, 'sparse_plus': 2, 'sparse_sigmoid': 3, 'standardize': 4, 'one_hot': 5}, {1: 'squareplus', 2: 'sparse_plus', 3: 'sparse_sigmoid', 4: 'standardize', 5: 'one_hot', 6: 'x', 7: 'b', 9: 'x', 13: 'x', 15: 'x', 16: 'axis', 17: 'mean', 18: 'variance', 19: 'epsilon', 20: 'where', 21: 'algorithm', 22: 'weights', 23: 'count', 27: 'x', 28: 'num_classes', 29: 'dtype', 30: 'axis', 31: 'places', 32: 'shape', 33: 'found'}, (), None, 'result', frozenset([]))
+], (1, 2, 3, 4, 5, ), (), S), {'squareplus': 1, 'sparse_plus': 2, 'sparse_sigmoid': 3, 'standardize': 4, 'one_hot': 5}, {1: 'squareplus', 2: 'sparse_plus', 3: 'sparse_sigmoid', 4: 'standardize', 5: 'one_hot', 6: 'x', 7: 'b', 9: 'x', 13: 'x', 15: 'x', 16: 'axis', 17: 'mean', 18: 'variance', 19: 'epsilon', 20: 'where', 21: 'algorithm', 22: 'weights', 23: 'count', 27: 'x', 28: 'num_classes', 29: 'dtype', 30: 'axis', 31: 'places', 32: 'shape', 33: 'found'}, (), None, 'result', frozenset([]), 'torch')

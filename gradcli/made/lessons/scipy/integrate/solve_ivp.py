@@ -58,4 +58,4 @@ GetAttribute(S, 25, Slot(25, S), 'T'),
 Call(S, 25, Slot(1, S), (Slot(12, S), Slot(25, S), ), ()),
 Return(S, Slot(25, S)),
 ], (8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, ), (1, ), S)),
-], (1, 2, 3, 4, ), (), S), {'OdeResult': 1, 'solve_ivp': 2}, {1: 'OdeResult', 2: 'solve_ivp', 5: 'self', 6: 't', 7: 'y', 8: 'fun', 9: 't_span', 10: 'y0', 11: 'method', 12: 't_eval', 13: 'dense_output', 14: 'events', 15: 'vectorized', 16: 'args', 17: 'rtol', 18: 'atol', 19: 'max_step', 20: 'given', 21: 'start', 22: 'end', 23: 'first', 24: 'found', 28: 't', 29: 'y'}, (), None, 'result', frozenset([]))
+], (1, 2, 3, 4, ), (), S), {'OdeResult': 1, 'solve_ivp': 2}, {1: 'OdeResult', 2: 'solve_ivp', 5: 'self', 6: 't', 7: 'y', 8: 'fun', 9: 't_span', 10: 'y0', 11: 'method', 12: 't_eval', 13: 'dense_output', 14: 'events', 15: 'vectorized', 16: 'args', 17: 'rtol', 18: 'atol', 19: 'max_step', 20: 'given', 21: 'start', 22: 'end', 23: 'first', 24: 'found', 28: 't', 29: 'y'}, (), None, 'result', frozenset([]), 'torch')

@@ -75,4 +75,4 @@ Operator(S, 34, '*', (Const(1e-11, S), Slot(35, S), )),
 Build(S, 35, 'tuple', (Slot(33, S), Slot(34, S), )),
 Return(S, Slot(35, S)),
 ], (25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, ), (), S)),
-], (1, 2, 3, ), (), S), {'odeint': 1, 'quad': 2}, {1: 'odeint', 2: 'quad', 4: 'func', 5: 'y0', 6: 't', 7: 'args', 8: 'Dfun', 9: 'rtol', 10: 'atol', 11: 'tfirst', 12: 'mxstep', 13: 'hmax', 14: 'given', 15: 'f', 19: 's', 20: 'y', 22: 's', 23: 'y', 25: 'func', 26: 'a', 27: 'b', 28: 'args', 29: 'epsabs', 30: 'epsrel', 31: 'limit', 32: 'given', 33: 'found', 34: 'error', 38: 'x'}, (), None, 'result', frozenset([]))
+], (1, 2, 3, ), (), S), {'odeint': 1, 'quad': 2}, {1: 'odeint', 2: 'quad', 4: 'func', 5: 'y0', 6: 't', 7: 'args', 8: 'Dfun', 9: 'rtol', 10: 'atol', 11: 'tfirst', 12: 'mxstep', 13: 'hmax', 14: 'given', 15: 'f', 19: 's', 20: 'y', 22: 's', 23: 'y', 25: 'func', 26: 'a', 27: 'b', 28: 'args', 29: 'epsabs', 30: 'epsrel', 31: 'limit', 32: 'given', 33: 'found', 34: 'error', 38: 'x'}, (), None, 'result', frozenset([]), 'torch')

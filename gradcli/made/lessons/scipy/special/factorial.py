@@ -80,4 +80,4 @@ For(S, 32, Slot(33, S), [Augment(S, 31, '*', Slot(31, S), Slot(32, S)),
 ]),
 Return(S, Slot(31, S)),
 ], (30, 31, 32, 33, ), (), S)),
-], (1, 2, 3, ), (), S), {'factorial': 1, '_rounded': 2, '_product': 3}, {1: 'factorial', 2: '_rounded', 3: '_product', 4: 'n', 5: 'exact', 6: 'extend', 7: 'given', 8: 'x', 12: 'k', 16: 'x', 17: 'found', 18: 'products', 19: 'is_whole', 20: 'exact', 23: 'n', 30: 'n', 31: 'found', 32: 'factor'}, (), None, 'result', frozenset([]))
+], (1, 2, 3, ), (), S), {'factorial': 1, '_rounded': 2, '_product': 3}, {1: 'factorial', 2: '_rounded', 3: '_product', 4: 'n', 5: 'exact', 6: 'extend', 7: 'given', 8: 'x', 12: 'k', 16: 'x', 17: 'found', 18: 'products', 19: 'is_whole', 20: 'exact', 23: 'n', 30: 'n', 31: 'found', 32: 'factor'}, (), None, 'result', frozenset([]), 'numpy')

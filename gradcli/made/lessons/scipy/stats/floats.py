@@ -14,4 +14,4 @@ Yield(S, Slot(5, S)),
 ]),
 Return(S, Slot(3, S)),
 ], (2, 3, 4, 5, ), (), S)),
-], (1, ), (), S), {'as_floats': 1}, {1: 'as_floats', 2: 'x'}, (), None, 'result', frozenset([]))
+], (1, ), (), S), {'as_floats': 1}, {1: 'as_floats', 2: 'x'}, (), None, 'result', frozenset([]), 'torch')

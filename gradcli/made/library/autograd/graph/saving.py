@@ -12,4 +12,4 @@ Define(S, 5, Function('save_on_cpu.__exit__', (Parameter('self', 10, None, S, ''
 ], (10, 11, 12, 13, ), (), S)),
 DefineClass(S, 2, 'save_on_cpu', (), (('__init__', Slot(3, S), ), ('__enter__', Slot(4, S), ), ('__exit__', Slot(5, S), ), )),
 Copy(S, 1, Slot(2, S)),
-], (1, 2, 3, 4, 5, ), (), S), {'save_on_cpu': 1}, {1: 'save_on_cpu', 6: 'self', 7: 'pin_memory', 8: 'device_type', 9: 'self', 10: 'self', 11: 'kind', 12: 'error', 13: 'trace'}, (), None, 'result', frozenset([]))
+], (1, 2, 3, 4, 5, ), (), S), {'save_on_cpu': 1}, {1: 'save_on_cpu', 6: 'self', 7: 'pin_memory', 8: 'device_type', 9: 'self', 10: 'self', 11: 'kind', 12: 'error', 13: 'trace'}, (), None, 'result', frozenset([]), 'torch')

@@ -36,4 +36,4 @@ Apply(S, 12, 'dropout', (('input', Slot(13, S), ), ('p', Slot(6, S), ), ('traini
 Operator(S, 13, '@', (Slot(12, S), Slot(4, S), )),
 Return(S, Slot(13, S)),
 ], (2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, ), (), S)),
-], (1, ), (), S), {'scaled_dot_product_attention': 1}, {1: 'scaled_dot_product_attention', 2: 'query', 3: 'key', 4: 'value', 5: 'attn_mask', 6: 'dropout_p', 7: 'is_causal', 8: 'scale', 9: 'enable_gqa', 10: 'factor', 11: 'scores', 12: 'weights'}, (), None, 'result', frozenset([]))
+], (1, ), (), S), {'scaled_dot_product_attention': 1}, {1: 'scaled_dot_product_attention', 2: 'query', 3: 'key', 4: 'value', 5: 'attn_mask', 6: 'dropout_p', 7: 'is_causal', 8: 'scale', 9: 'enable_gqa', 10: 'factor', 11: 'scores', 12: 'weights'}, (), None, 'result', frozenset([]), 'torch')

@@ -98,4 +98,4 @@ Yield(S, Slot(38, S)),
 ]),
 Return(S, Slot(36, S)),
 ], (32, 33, 34, 35, 36, 37, 38, ), (), S)),
-], (1, 2, 3, ), (), S), {'group_norm': 1, 'instance_norm': 2, '_of_channels': 3}, {1: 'group_norm', 2: 'instance_norm', 3: '_of_channels', 4: 'input', 5: 'num_groups', 6: 'weight', 7: 'bias', 8: 'eps', 9: 'count', 10: 'channels', 11: 'groups', 12: 'out', 16: 'input', 17: 'running_mean', 18: 'running_var', 19: 'weight', 20: 'bias', 21: 'use_input_stats', 22: 'momentum', 23: 'eps', 24: 'dims', 25: 'shape', 26: 'mean', 27: 'var', 28: 'count', 32: 'out', 33: 'weight', 34: 'bias', 35: 'shape'}, (), None, 'result', frozenset([]))
+], (1, 2, 3, ), (), S), {'group_norm': 1, 'instance_norm': 2, '_of_channels': 3}, {1: 'group_norm', 2: 'instance_norm', 3: '_of_channels', 4: 'input', 5: 'num_groups', 6: 'weight', 7: 'bias', 8: 'eps', 9: 'count', 10: 'channels', 11: 'groups', 12: 'out', 16: 'input', 17: 'running_mean', 18: 'running_var', 19: 'weight', 20: 'bias', 21: 'use_input_stats', 22: 'momentum', 23: 'eps', 24: 'dims', 25: 'shape', 26: 'mean', 27: 'var', 28: 'count', 32: 'out', 33: 'weight', 34: 'bias', 35: 'shape'}, (), None, 'result', frozenset([]), 'torch')

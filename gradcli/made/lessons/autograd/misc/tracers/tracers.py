@@ -16,4 +16,4 @@ Return(S, Slot(6, S)),
 ], (3, 4, 5, 6, ), (), S)),
 Define(S, 2, Function('const_graph_unary', (Parameter('fun', 11, None, S, ''), ), [Return(S, Slot(11, S)),
 ], (11, ), (), S)),
-], (1, 2, ), (), S), {'const_graph': 1, 'const_graph_unary': 2}, {1: 'const_graph', 2: 'const_graph_unary', 3: 'fun', 4: 'args', 5: 'kwargs', 7: 'more', 11: 'fun'}, (), None, 'result', frozenset([]))
+], (1, 2, ), (), S), {'const_graph': 1, 'const_graph_unary': 2}, {1: 'const_graph', 2: 'const_graph_unary', 3: 'fun', 4: 'args', 5: 'kwargs', 7: 'more', 11: 'fun'}, (), None, 'result', frozenset([]), 'torch')

@@ -21,4 +21,4 @@ Return(S, Slot(15, S)),
 CallBuiltin(S, 10, 'odeint', (Slot(10, S), Slot(4, S), Slot(5, S), ), (('rtol', Slot(7, S), ), ('atol', Slot(8, S), ), )),
 Return(S, Slot(10, S)),
 ], (3, 4, 5, 6, 7, 8, 9, 10, 11, 12, ), (), S)),
-], (1, 2, ), (), S), {'odeint': 1}, {1: 'odeint', 3: 'func', 4: 'y0', 5: 't', 6: 'args', 7: 'rtol', 8: 'atol', 9: 'given', 13: 's', 14: 'y'}, (), None, 'result', frozenset([]))
+], (1, 2, ), (), S), {'odeint': 1}, {1: 'odeint', 3: 'func', 4: 'y0', 5: 't', 6: 'args', 7: 'rtol', 8: 'atol', 9: 'given', 13: 's', 14: 'y'}, (), None, 'result', frozenset([]), 'torch')

@@ -14,4 +14,4 @@ Return(S, Slot(13, S)),
 CallBuiltin(S, 10, 'odeint', (Slot(10, S), Slot(3, S), Slot(4, S), ), (('rtol', Slot(6, S), ), ('atol', Slot(7, S), ), )),
 Return(S, Slot(10, S)),
 ], (2, 3, 4, 5, 6, 7, 8, 9, 10, ), (), S)),
-], (1, ), (), S), {'odeint': 1}, {1: 'odeint', 2: 'func', 3: 'y0', 4: 't', 5: 'args', 6: 'rtol', 7: 'atol', 8: 'mxstep', 9: 'hmax', 11: 's', 12: 'y'}, (), None, 'result', frozenset([]))
+], (1, ), (), S), {'odeint': 1}, {1: 'odeint', 2: 'func', 3: 'y0', 4: 't', 5: 'args', 6: 'rtol', 7: 'atol', 8: 'mxstep', 9: 'hmax', 11: 's', 12: 'y'}, (), None, 'result', frozenset([]), 'torch')

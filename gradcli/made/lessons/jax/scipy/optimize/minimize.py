@@ -26,4 +26,4 @@ Call(S, 21, Slot(21, S), (Slot(17, S), ), ()),
 Call(S, 20, Slot(1, S), (Slot(17, S), Slot(20, S), Slot(21, S), ), ()),
 Return(S, Slot(20, S)),
 ], (10, 11, 12, 13, 14, 15, 16, 17, 20, 21, ), (1, ), S)),
-], (1, 2, 3, 4, 9, ), (), S), {'OptimizeResults': 1, 'minimize': 2}, {1: 'OptimizeResults', 2: 'minimize', 5: 'self', 6: 'x', 7: 'fun', 8: 'jac', 10: 'fun', 11: 'x0', 12: 'args', 13: 'method', 14: 'tol', 15: 'options', 16: 'f', 17: 'x', 18: 'x'}, (), None, 'result', frozenset([]))
+], (1, 2, 3, 4, 9, ), (), S), {'OptimizeResults': 1, 'minimize': 2}, {1: 'OptimizeResults', 2: 'minimize', 5: 'self', 6: 'x', 7: 'fun', 8: 'jac', 10: 'fun', 11: 'x0', 12: 'args', 13: 'method', 14: 'tol', 15: 'options', 16: 'f', 17: 'x', 18: 'x'}, (), None, 'result', frozenset([]), 'torch')

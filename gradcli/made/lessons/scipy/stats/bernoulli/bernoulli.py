@@ -23,4 +23,4 @@ Define(S, 2, Function('pmf', (Parameter('k', 10, None, S, ''), Parameter('p', 11
 Apply(S, 13, 'exp', (('input', Slot(13, S), ), )),
 Return(S, Slot(13, S)),
 ], (10, 11, 12, 13, ), (1, ), S)),
-], (1, 2, ), (), S), {'logpmf': 1, 'pmf': 2}, {1: 'logpmf', 2: 'pmf', 3: 'k', 4: 'p', 5: 'loc', 10: 'k', 11: 'p', 12: 'loc'}, (), None, 'result', frozenset([]))
+], (1, 2, ), (), S), {'logpmf': 1, 'pmf': 2}, {1: 'logpmf', 2: 'pmf', 3: 'k', 4: 'p', 5: 'loc', 10: 'k', 11: 'p', 12: 'loc'}, (), None, 'result', frozenset([]), 'numpy')

@@ -39,4 +39,4 @@ Operator(S, 24, '-', (Builtin('inf', S), )),
 Apply(S, 23, 'where', (('condition', Slot(21, S), ), ('input', Slot(23, S), ), ('other', Slot(24, S), ), )),
 Return(S, Slot(23, S)),
 ], (18, 19, 20, 21, 22, 23, 24, ), (), S)),
-], (1, 2, 3, ), (), S), {'logpdf': 1, 'pdf': 2, '_log_density': 3}, {1: 'logpdf', 2: 'pdf', 3: '_log_density', 4: 'x', 5: 'a', 6: 'b', 7: 'loc', 8: 'scale', 9: 'y', 12: 'x', 13: 'a', 14: 'b', 15: 'loc', 16: 'scale', 18: 'y', 19: 'a', 20: 'b', 21: 'inside', 22: 'normal'}, (), None, 'result', frozenset([]))
+], (1, 2, 3, ), (), S), {'logpdf': 1, 'pdf': 2, '_log_density': 3}, {1: 'logpdf', 2: 'pdf', 3: '_log_density', 4: 'x', 5: 'a', 6: 'b', 7: 'loc', 8: 'scale', 9: 'y', 12: 'x', 13: 'a', 14: 'b', 15: 'loc', 16: 'scale', 18: 'y', 19: 'a', 20: 'b', 21: 'inside', 22: 'normal'}, (), None, 'result', frozenset([]), 'numpy')

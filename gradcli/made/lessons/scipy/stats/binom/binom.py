@@ -41,4 +41,4 @@ Operator(S, 20, '==', (Slot(18, S), Slot(20, S), )),
 Operator(S, 19, '&', (Slot(19, S), Slot(20, S), )),
 Return(S, Slot(19, S)),
 ], (18, 19, 20, ), (), S)),
-], (1, 2, 3, ), (), S), {'logpmf': 1, 'pmf': 2, '_counts': 3}, {1: 'logpmf', 2: 'pmf', 3: '_counts', 4: 'k', 5: 'n', 6: 'p', 7: 'loc', 8: 'inside', 9: 'ways', 13: 'k', 14: 'n', 15: 'p', 16: 'loc', 18: 'n'}, (), None, 'result', frozenset([]))
+], (1, 2, 3, ), (), S), {'logpmf': 1, 'pmf': 2, '_counts': 3}, {1: 'logpmf', 2: 'pmf', 3: '_counts', 4: 'k', 5: 'n', 6: 'p', 7: 'loc', 8: 'inside', 9: 'ways', 13: 'k', 14: 'n', 15: 'p', 16: 'loc', 18: 'n'}, (), None, 'result', frozenset([]), 'numpy')

@@ -40,4 +40,4 @@ Operator(S, 31, '/', (Slot(31, S), Builtin('pi', S), )),
 Operator(S, 31, '+', (Const(0.5, S), Slot(31, S), )),
 Return(S, Slot(31, S)),
 ], (30, 31, ), (), S)),
-], (1, 2, 3, 4, 5, 6, ), (), S), {'logpdf': 1, 'pdf': 2, 'cdf': 3, 'logcdf': 4, '_log_density': 5, '_less': 6}, {1: 'logpdf', 2: 'pdf', 3: 'cdf', 4: 'logcdf', 5: '_log_density', 6: '_less', 7: 'x', 8: 'loc', 9: 'scale', 10: 'y', 13: 'x', 14: 'loc', 15: 'scale', 17: 'x', 18: 'loc', 19: 'scale', 20: 'y', 23: 'x', 24: 'loc', 25: 'scale', 27: 'y', 30: 'y'}, (), None, 'result', frozenset([]))
+], (1, 2, 3, 4, 5, 6, ), (), S), {'logpdf': 1, 'pdf': 2, 'cdf': 3, 'logcdf': 4, '_log_density': 5, '_less': 6}, {1: 'logpdf', 2: 'pdf', 3: 'cdf', 4: 'logcdf', 5: '_log_density', 6: '_less', 7: 'x', 8: 'loc', 9: 'scale', 10: 'y', 13: 'x', 14: 'loc', 15: 'scale', 17: 'x', 18: 'loc', 19: 'scale', 20: 'y', 23: 'x', 24: 'loc', 25: 'scale', 27: 'y', 30: 'y'}, (), None, 'result', frozenset([]), 'numpy')

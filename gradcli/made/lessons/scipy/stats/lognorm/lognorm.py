@@ -58,4 +58,4 @@ Apply(S, 41, 'ndtr', (('input', Slot(41, S), ), )),
 Apply(S, 40, 'where', (('condition', Slot(40, S), ), ('input', Slot(41, S), ), ('other', Const(0.0, S), ), )),
 Return(S, Slot(40, S)),
 ], (38, 39, 40, 41, ), (), S)),
-], (1, 2, 3, 4, 5, 6, ), (), S), {'logpdf': 1, 'pdf': 2, 'cdf': 3, 'logcdf': 4, '_log_density': 5, '_less': 6}, {1: 'logpdf', 2: 'pdf', 3: 'cdf', 4: 'logcdf', 5: '_log_density', 6: '_less', 7: 'x', 8: 's', 9: 'loc', 10: 'scale', 11: 'y', 14: 'x', 15: 's', 16: 'loc', 17: 'scale', 19: 'x', 20: 's', 21: 'loc', 22: 'scale', 23: 'y', 26: 'x', 27: 's', 28: 'loc', 29: 'scale', 31: 'y', 32: 's', 33: 'inside', 34: 'told', 38: 'y', 39: 's'}, (), None, 'result', frozenset([]))
+], (1, 2, 3, 4, 5, 6, ), (), S), {'logpdf': 1, 'pdf': 2, 'cdf': 3, 'logcdf': 4, '_log_density': 5, '_less': 6}, {1: 'logpdf', 2: 'pdf', 3: 'cdf', 4: 'logcdf', 5: '_log_density', 6: '_less', 7: 'x', 8: 's', 9: 'loc', 10: 'scale', 11: 'y', 14: 'x', 15: 's', 16: 'loc', 17: 'scale', 19: 'x', 20: 's', 21: 'loc', 22: 'scale', 23: 'y', 26: 'x', 27: 's', 28: 'loc', 29: 'scale', 31: 'y', 32: 's', 33: 'inside', 34: 'told', 38: 'y', 39: 's'}, (), None, 'result', frozenset([]), 'numpy')

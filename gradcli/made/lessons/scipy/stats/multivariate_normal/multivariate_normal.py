@@ -105,4 +105,4 @@ Operator(S, 25, '[]', (Slot(25, S), Const(1, S), )),
 Operator(S, 25, '*', (Const(0.5, S), Slot(25, S), )),
 Return(S, Slot(25, S)),
 ], (22, 23, 24, 25, 26, 27, 28, 29, ), (), S)),
-], (1, 2, 3, ), (), S), {'logpdf': 1, 'pdf': 2, 'entropy': 3}, {1: 'logpdf', 2: 'pdf', 3: 'entropy', 4: 'x', 5: 'mean', 6: 'cov', 7: 'allow_singular', 8: 'size', 9: 'factor', 10: 'apart', 11: 'log_det', 17: 'x', 18: 'mean', 19: 'cov', 20: 'allow_singular', 22: 'mean', 23: 'cov', 24: 'matrix'}, (), None, 'result', frozenset([]))
+], (1, 2, 3, ), (), S), {'logpdf': 1, 'pdf': 2, 'entropy': 3}, {1: 'logpdf', 2: 'pdf', 3: 'entropy', 4: 'x', 5: 'mean', 6: 'cov', 7: 'allow_singular', 8: 'size', 9: 'factor', 10: 'apart', 11: 'log_det', 17: 'x', 18: 'mean', 19: 'cov', 20: 'allow_singular', 22: 'mean', 23: 'cov', 24: 'matrix'}, (), None, 'result', frozenset([]), 'torch')

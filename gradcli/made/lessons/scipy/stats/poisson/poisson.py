@@ -27,4 +27,4 @@ Operator(S, 17, '==', (Slot(15, S), Slot(17, S), )),
 Operator(S, 16, '&', (Slot(16, S), Slot(17, S), )),
 Return(S, Slot(16, S)),
 ], (15, 16, 17, ), (), S)),
-], (1, 2, 3, ), (), S), {'logpmf': 1, 'pmf': 2, '_counts': 3}, {1: 'logpmf', 2: 'pmf', 3: '_counts', 4: 'k', 5: 'mu', 6: 'loc', 7: 'n', 8: 'found', 11: 'k', 12: 'mu', 13: 'loc', 15: 'n'}, (), None, 'result', frozenset([]))
+], (1, 2, 3, ), (), S), {'logpmf': 1, 'pmf': 2, '_counts': 3}, {1: 'logpmf', 2: 'pmf', 3: '_counts', 4: 'k', 5: 'mu', 6: 'loc', 7: 'n', 8: 'found', 11: 'k', 12: 'mu', 13: 'loc', 15: 'n'}, (), None, 'result', frozenset([]), 'numpy')

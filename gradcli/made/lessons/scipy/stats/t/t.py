@@ -38,4 +38,4 @@ Operator(S, 20, '*', (Slot(20, S), Slot(21, S), )),
 Operator(S, 19, '-', (Slot(19, S), Slot(20, S), )),
 Return(S, Slot(19, S)),
 ], (16, 17, 18, 19, 20, 21, ), (), S)),
-], (1, 2, 3, ), (), S), {'logpdf': 1, 'pdf': 2, '_log_density': 3}, {1: 'logpdf', 2: 'pdf', 3: '_log_density', 4: 'x', 5: 'df', 6: 'loc', 7: 'scale', 8: 'y', 11: 'x', 12: 'df', 13: 'loc', 14: 'scale', 16: 'y', 17: 'df', 18: 'normal'}, (), None, 'result', frozenset([]))
+], (1, 2, 3, ), (), S), {'logpdf': 1, 'pdf': 2, '_log_density': 3}, {1: 'logpdf', 2: 'pdf', 3: '_log_density', 4: 'x', 5: 'df', 6: 'loc', 7: 'scale', 8: 'y', 11: 'x', 12: 'df', 13: 'loc', 14: 'scale', 16: 'y', 17: 'df', 18: 'normal'}, (), None, 'result', frozenset([]), 'numpy')

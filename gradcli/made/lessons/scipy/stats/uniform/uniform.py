@@ -39,4 +39,4 @@ Return(S, Slot(28, S)),
 Define(S, 6, Function('_less', (Parameter('y', 31, None, S, ''), ), [Apply(S, 32, 'clamp', (('input', Slot(31, S), ), ('min', Const(0.0, S), ), ('max', Const(1.0, S), ), )),
 Return(S, Slot(32, S)),
 ], (31, 32, ), (), S)),
-], (1, 2, 3, 4, 5, 6, ), (), S), {'logpdf': 1, 'pdf': 2, 'cdf': 3, 'logcdf': 4, '_log_density': 5, '_less': 6}, {1: 'logpdf', 2: 'pdf', 3: 'cdf', 4: 'logcdf', 5: '_log_density', 6: '_less', 7: 'x', 8: 'loc', 9: 'scale', 10: 'y', 13: 'x', 14: 'loc', 15: 'scale', 17: 'x', 18: 'loc', 19: 'scale', 20: 'y', 23: 'x', 24: 'loc', 25: 'scale', 27: 'y', 31: 'y'}, (), None, 'result', frozenset([]))
+], (1, 2, 3, 4, 5, 6, ), (), S), {'logpdf': 1, 'pdf': 2, 'cdf': 3, 'logcdf': 4, '_log_density': 5, '_less': 6}, {1: 'logpdf', 2: 'pdf', 3: 'cdf', 4: 'logcdf', 5: '_log_density', 6: '_less', 7: 'x', 8: 'loc', 9: 'scale', 10: 'y', 13: 'x', 14: 'loc', 15: 'scale', 17: 'x', 18: 'loc', 19: 'scale', 20: 'y', 23: 'x', 24: 'loc', 25: 'scale', 27: 'y', 31: 'y'}, (), None, 'result', frozenset([]), 'numpy')

@@ -1,0 +1,141 @@
+"""Arrays print as NumPy's in programs that import NumPy and not PyTorch, and as JAX's with JAX."""
+
+import numpy as np
+import pytest
+
+from gradcli.program import Options, load
+
+ARRAYS = [
+    "np.array([1.0, 2.5, 3.0])",
+    "np.array([[1.0, -2.25], [1e-9, 4.0]])",
+    "np.array([1, 20, -3])",
+    "np.array([True, False])",
+    "np.arange(24.0).reshape(2, 3, 4) / 7",
+    "np.arange(2000)",
+    "np.linspace(0, 1e6, 1500)",
+    "np.arange(30.0) * 12345.678",
+    "np.zeros((0, 3))",
+    "np.zeros(0)",
+    "np.array([0.1, np.nan, np.inf, -np.inf])",
+    "np.array([1e300, 1e-300])",
+    "np.array([1, 2], dtype=np.float32) / 3",
+    "np.array([1, 2], dtype=np.int32)",
+    "np.mean(np.array([1.0, 2.5, 3.0]))",
+    "np.array([1, 2, 3]).sum()",
+    "np.array([1.0]).all()",
+    "np.array([[2.0, 1.0], [1.0, 3.0]])[0, 1]",
+]
+OPTIONS = [
+    "",
+    "np.set_printoptions(precision=3)\n",
+    "np.set_printoptions(3, suppress=True)\n",
+    "np.set_printoptions(threshold=10, edgeitems=2)\n",
+    "np.set_printoptions(threshold=np.inf)\n",
+    "np.set_printoptions(linewidth=40)\nnp.set_printoptions(precision=2)\n",
+]
+
+
+def printed(text, **options):
+    found = []
+    load(text).run(options=Options(echo=found.append, **options))
+    return "".join(found)
+
+
+def by_numpy(text):
+    """What NumPy prints, with its usual options before and after."""
+    found = []
+    with np.printoptions():
+        exec(text, {"print": lambda *v: found.append(" ".join(map(str, v)) + "\n")})
+    return "".join(found)
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+@pytest.mark.parametrize("array", ARRAYS)
+def test_arrays_print_as_in_numpy(array, options):
+    text = f"import numpy as np\n{options}x = {array}\nprint(x, [x], str(x), f'{{x}}', (x, 1))\n"
+    text += "print('%s' % (x,), {'a': x}, x.shape, x.dtype)\n"
+    assert printed(text) == by_numpy(text)
+
+
+@pytest.mark.parametrize(
+    "value", ["type(x)", "type(x).__name__", "[x.dtype]", "x.shape", "isinstance(x, np.ndarray)"]
+)
+def test_what_an_array_is_prints_as_in_numpy(value):
+    text = f"import numpy as np\nx = np.ones((2, 3))\nprint({value})"
+    assert printed(text) == by_numpy(text)
+
+
+@pytest.mark.parametrize("library", ["import autograd.numpy as np", "import numpy as np, scipy"])
+def test_other_libraries_have_numpy_s_arrays(library):
+    assert printed(f"{library}\nprint(np.ones(2), [np.ones(2)])") == "[1. 1.] [array([1., 1.])]\n"
+
+
+def test_jax_tells_the_dtype_inside_lists():
+    text = "import jax.numpy as jnp\nx = jnp.array([1.0, 2.5])\n"
+    assert printed(f"{text}print(x, x.sum(), [x, x.sum()])") == (
+        "[1.  2.5] 3.5 [Array([1. , 2.5], dtype=float64), Array(3.5, dtype=float64)]\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "imports", ["", "import torch", "import numpy as np\nimport torch", "from torch import nn"]
+)
+def test_a_program_of_pytorch_s_prints_tensors(imports):
+    assert printed(f"{imports}\nprint(tensor([1.0]))") == "tensor([1.])\n"
+    assert printed("print(tensor([1.0]).shape)") == "torch.Size([1])\n"
+
+
+def test_an_error_inside_a_run_leaves_the_next_as_usual():
+    with pytest.raises(Exception, match="no"):
+        printed("import numpy as np\nassert False, 'no'")
+    assert printed("print(tensor([1.0]))") == "tensor([1.])\n"
+
+
+@pytest.mark.parametrize("compiling", ["never", "always"])
+def test_code_prints_arrays_as_a_run(compiling):
+    text = (
+        "import numpy as np\ninput x = 2.0\ny = x * np.array([1.0, 0.5])\n"
+        "for i in range(300):\n    y = y * 1.001\nprint(y[0] > 1, y.shape)\ny.sum()"
+    )
+    assert printed(text, compile=compiling) == "True (2,)\n"
+
+
+METHODS = [
+    *("x.std()", "x.std(ddof=1)", "x.var(axis=0)", "x.std(axis=1, keepdims=True)"),
+    *("x.max()", "x.max(axis=0)", "x.min(1)", "x.max(axis=1, keepdims=True)"),
+    *("x.repeat(2)", "x.repeat(2, axis=0)", "x.cumsum()", "x.cumsum(axis=1)", "x.cumprod()"),
+    *("x.transpose()", "x.transpose(1, 0)", "x.transpose((1, 0))", "x.T", "x.trace()"),
+    *("x.nonzero()", "x.diagonal()", "x[:, 0].std()", "np.array([1, 2, 4]).std()"),
+    "np.ones((2, 3, 4)).transpose(2, 0, 1).shape",
+]
+
+
+@pytest.mark.parametrize("call", METHODS)
+def test_methods_of_arrays_are_numpy_s(call):
+    text = f"import numpy as np\nx = np.array([[1.0, 2.5], [3.0, 0.0]])\nprint({call})"
+    assert printed(text) == by_numpy(text)
+
+
+def test_methods_of_tensors_stay_pytorch_s_beside_numpy():
+    text = "import torch\nimport numpy as np\nx = torch.tensor([1.0, 3.0])\nprint(x.std(), x.max(0)[1])"
+    assert printed(text) == "tensor(1.4142) tensor(1)\n"
+
+
+SOLVERS = [
+    *("solve(A, b)", "inv(A)", "pinv(A)", "eigvalsh(A)", "cholesky(A)", "qr(A)", "svd(A)[1]"),
+    *("matrix_rank(A)", "lstsq(A, b, rcond=None)[0]", "eigh(A)[0]", "slogdet(A)"),
+    *("det(A)", "cond(A)"),
+]
+
+
+@pytest.mark.parametrize("call", SOLVERS)
+def test_matrices_of_whole_numbers_become_floats(call):
+    text = "import numpy as np\nA, b = np.array([[4, 1], [1, 3]]), np.array([1, 2])\n"
+    names = {}
+    exec(f"{text}x = np.linalg.{call}", names)
+    said, expected = printed(f"{text}print(np.linalg.{call})"), names["x"]
+    if isinstance(expected, tuple):
+        assert said.startswith(type(expected).__name__)
+    else:
+        numbers = said.replace("[", " ").replace("]", " ").split()
+        assert np.allclose(np.array(numbers, dtype=float), np.ravel(expected))

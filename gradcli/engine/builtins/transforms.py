@@ -289,15 +289,29 @@ def _functional_hessian(
     outer_jacobian_strategy: Any,
     **options: Any,
 ) -> Any:
+    _refuse_strict(vectorize, **options)
     mode = _mode(outer_jacobian_strategy)
-    return functional.hessian(session, function, inputs, mode=mode, **options)
+    hessian = functional.as_pytorch(functional.hessian)
+    return hessian(session, function, inputs, mode=mode, **options)
+
+
+def _functional_jacobian(
+    session: Any, function: Any, inputs: Any, vectorize: Any, strategy: Any, **options: Any
+) -> Any:
+    _refuse_strict(vectorize, **options)
+    jacobian = functional.as_pytorch(functional.jacobian)
+    return jacobian(session, function, inputs, mode=_mode(strategy), **options)
+
+
+def _refuse_strict(vectorize: Any, strict: Any, create_graph: Any) -> None:
+    if strict and vectorize:
+        help = "leave out one of them"
+        raise run_error("bad-argument", "`strict` does not work with `vectorize`", help=help)
 
 
 functional_jacobian: Op = host(
     "functional_jacobian",
-    lambda session, function, inputs, vectorize, strategy, **options: functional.jacobian(
-        session, function, inputs, mode=_mode(strategy), **options
-    ),
+    _functional_jacobian,
     args=("function", "inputs"),
     params={**_OPTIONS, "vectorize": False, "strategy": "reverse-mode"},
     transform="any",
@@ -324,7 +338,7 @@ functional_hessian: Op = host(
 
 functional_vjp: Op = host(
     "functional_vjp",
-    functional.vjp,
+    functional.as_pytorch(functional.vjp),
     **_PRODUCT,
     params=_OPTIONS,
     transform="any",
@@ -336,7 +350,7 @@ functional_vjp: Op = host(
 
 functional_jvp: Op = host(
     "functional_jvp",
-    functional.jvp,
+    functional.as_pytorch(functional.jvp),
     **_PRODUCT,
     params=_OPTIONS,
     transform="any",
@@ -350,7 +364,7 @@ functional_jvp: Op = host(
 def _functional_hvp_op(name: str, what: str, aliases: tuple[str, ...] = ()) -> Op:
     return host(
         f"functional_{name}",
-        functional.hvp,
+        functional.as_pytorch(functional.hvp),
         **_PRODUCT,
         params=_OPTIONS,
         transform="scalar",

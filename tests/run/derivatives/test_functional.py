@@ -103,6 +103,67 @@ def test_create_graph_records_and_its_absence_does_not(call):
     assert load(f"{BEFORE}print({AF}{plain}.requires_grad)").run().printed == ("False",)
 
 
+QUESTIONS = {
+    "vjp": "vjp(vector, {0}, a{1})[1]",
+    "jvp": "jvp(vector, {0}, a{1})[1]",
+    "hvp": "hvp(lambda x: (x ** 3).sum(), {0}, a{1})[1]",
+    "vhp": "vhp(lambda x: (x ** 3).sum(), {0}, a{1})[1]",
+    "jacobian": "jacobian(vector, {0}{1})",
+    "hessian": "hessian(lambda x: (x ** 3).sum(), {0}{1})",
+}
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+@pytest.mark.parametrize("mode", ["no_grad", "enable_grad"])
+@pytest.mark.parametrize("at", ["a", "w"])
+def test_create_graph_alone_decides_whether_the_result_has_a_history(name, mode, at):
+    for option, has in (("", False), (", create_graph=True", True)):
+        call = AF + QUESTIONS[name].format(at, option)
+        text = f"{BEFORE}with {mode}():\n    d = {call}\nprint(d.requires_grad, d.sum().item())"
+        plain = AF + QUESTIONS[name].format("a", "")
+        value = load(f"{BEFORE}print({plain}.sum().item())").run().printed[0]
+        assert load(text).run().printed == (f"{has} {value}",)
+
+
+def test_a_graph_of_inputs_that_are_no_leaves_is_differentiated_without_a_trace():
+    text = f"{BEFORE}d = {AF}jacobian(vector, a, create_graph=True)\nd.sum().backward()"
+    assert load(f"{text}\nprint(a.grad, a.requires_grad)").run().printed == ("None False",)
+
+
+@pytest.mark.parametrize(
+    ("call", "kind"),
+    [
+        ("vjp(lambda x: (x, 'text'), a)", "TypeError"),
+        ("jacobian(lambda x: (x, 'text'), a)", "TypeError"),
+        ("hessian(lambda x: 'text', a)", "TypeError"),
+        ("vjp(vector, a, (a, a))", "RuntimeError"),
+        ("vjp(pair, a, (a,))", "RuntimeError"),
+        ("jvp(vector, a, (a, a))", "RuntimeError"),
+        ("hvp(one, a, (a, a))", "RuntimeError"),
+        ("vjp(vector, a, b)", "RuntimeError"),
+        ("jacobian(vector, a, strict=True, vectorize=True)", "RuntimeError"),
+        ("hessian(one, a, strict=True, vectorize=True)", "RuntimeError"),
+        ("vjp(lambda x: x.clone(), a, a, create_graph=True, strict=True)", "RuntimeError"),
+        ("jvp(lambda x: x * 2, a, a, create_graph=True, strict=True)", "RuntimeError"),
+        ("jacobian(lambda x: x.clone(), a, create_graph=True, strict=True)", "RuntimeError"),
+    ],
+)
+def test_a_handler_sees_the_exception_that_pytorch_raises(call, kind):
+    text = f"{BEFORE}try:\n    {AF}{call}\nexcept {kind}:\n    print('caught')"
+    assert load(text).run().printed == ("caught",)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        ("jvp(vector, a, a, create_graph=True, strict=True)[1]", "tensor([2., 8.], grad"),
+        ("vjp(vector, a, a, create_graph=True, strict=True)[1]", "tensor([2., 8.], grad"),
+    ],
+)
+def test_strict_gives_what_depends(call, message):
+    assert load(f"{BEFORE}print({AF}{call})").run().printed[0].startswith(message)
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [

@@ -68,10 +68,21 @@ def misfit(function: Any, count: int, keywords: Mapping[str, Any] = NO_KEYWORDS)
 
 
 def wrong_function(
-    function: Any, code: str, message: str, help: str | None = None, *, label: str = ""
+    function: Any,
+    code: str,
+    message: str,
+    help: str | None = None,
+    *,
+    label: str = "",
+    raises: type[Exception] | None = None,
 ) -> RunError:
-    """The error about a function of the program, at its place or where the label points."""
-    return RunError(Diagnostic(code, message, None, place_of(function), label=label, help=help))
+    """The error about a function of the program, at its place or where the label points; `raises`
+    is what a handler of the program sees, as in `run_error`.
+    """
+    found = Diagnostic(code, message, None, place_of(function), label=label, help=help)
+    error = RunError(found)
+    error.raises = raises
+    return error
 
 
 def place_of(function: Any) -> Span | None:

@@ -1,11 +1,13 @@
 """`torch.autograd.functional`: derivatives of a function at a point, one value or a tuple of them.
 
 Without `create_graph` what they give is a constant of the program; with `strict` a function is
-refused whose results do not depend on its inputs.
+refused whose results do not depend on its inputs. `as_pytorch` makes PyTorch's functions of these,
+which record under `no_grad`, too.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from gradcli.engine.autodiff.linearize import Linearized
@@ -23,6 +25,7 @@ from gradcli.engine.run.derivatives.transforms import (
 )
 from gradcli.engine.run.session.evaluator import Evaluator
 from gradcli.engine.run.session.state import Session
+from gradcli.engine.tape.tensor import Tensor, leaf, node_of
 from gradcli.engine.values.carrier import like_of
 from gradcli.engine.values.data import np, shape_of
 from gradcli.errors import run_error
@@ -42,6 +45,8 @@ def vjp(
         _refuse_unused(traced, function)
     line = traced.linearized(traced.out)
     found = tuple(traced.pulled(line, traced.cotangents(v)))
+    if strict and create_graph:
+        _refuse_constant(found, function)
     return _left(session, (traced.outside(traced.out), _like(inputs, found)), create_graph)
 
 
@@ -58,7 +63,11 @@ def jvp(
     if strict:
         _refuse_unused(traced, function)
     dots = traced.direction(_directions(inputs, v))
-    found = traced.pushed(traced.linearized(traced.out), traced.out, dots)
+    line = traced.linearized(traced.out)
+    if strict and create_graph:
+        ones = [np.ones(like.shape, like.dtype) for like in map(like_of, values_in(traced.out))]
+        _refuse_constant(traced.pulled(line, ones), function)
+    found = traced.pushed(line, traced.out, dots)
     return _left(session, (traced.outside(traced.out), found), create_graph)
 
 
@@ -94,7 +103,10 @@ def jacobian(
     traced = _traced(session, function, inputs, "jacobian")
     if strict:
         _refuse_independent(traced, function)
-    return _left(session, matrix(traced, mode, isinstance(inputs, tuple)), create_graph)
+    found = matrix(traced, mode, isinstance(inputs, tuple))
+    if strict and create_graph:
+        _refuse_constant(found, function)
+    return _left(session, found, create_graph)
 
 
 def hessian(
@@ -113,6 +125,33 @@ def hessian(
     if strict:
         _refuse_independent(traced, function)
     return _left(session, matrix(traced, mode, form), create_graph)
+
+
+def as_pytorch(derivative: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of this module as PyTorch has it: it records under `no_grad`, too, and with
+    `create_graph` inputs that do not require grad become leaves of their own.
+    """
+
+    def recorded(
+        session: Session, function: Any, inputs: Any, *given: Any, create_graph: Any, **options: Any
+    ) -> Any:
+        if create_graph:
+            inputs = mapped(_as_leaf, inputs)
+        before, session.recording = session.recording, True
+        try:
+            return derivative(
+                session, function, inputs, *given, create_graph=create_graph, **options
+            )
+        finally:
+            session.recording = before
+
+    return recorded
+
+
+def _as_leaf(x: Any) -> Any:
+    if not isinstance(x, Tensor) or node_of(x) is not None or not x.dtype.startswith("float"):
+        return x
+    return leaf(x.data)
 
 
 def _traced(session: Session, function: Any, inputs: Any, by: str) -> Traced:
@@ -143,7 +182,8 @@ def _directions(inputs: Any, v: Any) -> tuple[Any, ...]:
         return (1.0 if number else np.ones(like.shape, like.dtype),)
     if isinstance(inputs, tuple) and (not isinstance(v, tuple) or len(v) != len(inputs)):
         count = len(v) if isinstance(v, tuple) else 1
-        raise run_error("wrong-count", f"{count} given as direction of {len(inputs)} inputs")
+        message = f"{count} given as direction of {len(inputs)} inputs"
+        raise run_error("wrong-count", message, raises=RuntimeError)
     return several(v)
 
 
@@ -168,6 +208,12 @@ def _refuse_independent(traced: Traced, function: Any) -> None:
             if node in unused:
                 what = f"result {i} of the function does not depend on input {k}"
                 raise _independent(function, what)
+
+
+def _refuse_constant(found: Tree, function: Any) -> None:
+    """Refuse a derivative that depends on none of the inputs."""
+    if any(not isinstance(x, Tensor) or node_of(x) is None for x in values_in(found)):
+        raise _independent(function, "the Jacobian of the function does not depend on its inputs")
 
 
 def _independent(function: Any, what: str) -> Exception:

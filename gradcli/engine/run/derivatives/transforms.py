@@ -155,7 +155,7 @@ class Traced:
         out = self.session.tensor(out)
         if not isinstance(out, Tensor) and type(out) not in NUMBERS:
             message = f"the function must return a number or tensor, it returned {kind_of(out)}"
-            raise wrong_function(function, "not-differentiable", message)
+            raise wrong_function(function, "not-differentiable", message, raises=TypeError)
         return out
 
     def linearized(self, out: Tree) -> Linearized:
@@ -204,6 +204,7 @@ class Traced:
             raise run_error(
                 "wrong-count",
                 f"{len(dots)} tangents are given for {len(self.arguments)} arguments",
+                raises=RuntimeError,
             )
         pairs = [p for a, dot in zip(self.arguments, dots, strict=True) for p in paired(a, dot)]
         seeds = {}
@@ -226,9 +227,9 @@ class Traced:
     def _weight(self, given: Any, like: Tensor, what: str) -> Any:
         weight = self.session.tensor(given)
         if not isinstance(weight, Tensor) and type(weight) not in NUMBERS:
-            raise run_error(
-                "wrong-type", f"a {what} must be a number or tensor, got {kind_of(weight)}"
-            )
+            message = f"a {what} must be a number or tensor, got {kind_of(weight)}"
+            raises = RuntimeError if isinstance(weight, tuple) else None
+            raise run_error("wrong-type", message, raises=raises)
         if shape_of(weight) != like.shape:
             raise run_error(
                 "shape-mismatch",
@@ -253,7 +254,8 @@ def paired(tree: Tree, given: Tree) -> Iterator[tuple[Any, Any]]:
     """Yield the values of a tree, each with the value given for it."""
     if type(tree) is dict:
         if type(given) is not dict or given.keys() != tree.keys():
-            raise run_error("wrong-count", f"{kind_of(given)} given for a dictionary of other keys")
+            message = f"{kind_of(given)} given for a dictionary of other keys"
+            raise run_error("wrong-count", message, raises=RuntimeError)
         for key, item in tree.items():
             yield from paired(item, given[key])
         return
@@ -265,7 +267,8 @@ def paired(tree: Tree, given: Tree) -> Iterator[tuple[Any, Any]]:
         return
     if not isinstance(given, (list, tuple)) or len(given) != len(tree):
         got = len(given) if isinstance(given, (list, tuple)) else kind_of(given)
-        raise run_error("wrong-count", f"{got} given for {counted(len(tree), 'value')}")
+        message = f"{got} given for {counted(len(tree), 'value')}"
+        raise run_error("wrong-count", message, raises=RuntimeError)
     for item, part in zip(tree, given, strict=True):
         yield from paired(item, part)
 

@@ -22,11 +22,29 @@ NAMES = ("primal", "tangent")
 """Fields of an unpacked dual tensor."""
 
 
-def enter(passes: Passes) -> None:
-    """Begin a level of dual tensors."""
+class Tangent:
+    """The tangent of a dual tensor, and how often its memory had been changed when it was given."""
+
+    __slots__ = ("changes", "given")
+
+    def __init__(self, given: Tensor) -> None:
+        self.given = given
+        self.changes = shared(given).count
+
+    def unchanged(self) -> Tensor:
+        """The tangent, which values made of the dual tensor depend on."""
+        if shared(self.given).count != self.changes:
+            message = "the tangent of a dual tensor was changed in place after values were made of it"
+            raise run_error("changed-in-place", message, help="change a `clone()` of the tangent")
+        return self.given
+
+
+def enter(passes: Passes) -> int:
+    """Begin a level of dual tensors; there is one, of number 0."""
     if passes.duals is not None:
         raise run_error("bad-context", "levels of dual tensors do not nest")
     passes.duals = {}
+    return 0
 
 
 def leave(passes: Passes, level: Any = None) -> None:
@@ -59,7 +77,7 @@ def make(session: Session, tensor: Any, tangent: Any, level: Any = None) -> Tens
     if session.keep:
         point.out = made.data
     made.node = point
-    session.passes.duals[point] = tangent
+    session.passes.duals[point] = Tangent(tangent)
     return made
 
 
@@ -91,17 +109,24 @@ def _tangent(session: Session, tensor: Tensor) -> Any:
         return None
     node = node_of(tensor)
     assert node is not None
-    points = {point: like_of(tangent) for point, tangent in seeds.items()}
+    if node in seeds:
+        return seeds[node].given
+    points = {point: like_of(tangent.given) for point, tangent in seeds.items()}
     line = Linearized([tensor], points)
     if len(line.unused) == len(points):
         return None
+    dots = {
+        point: tangent.unchanged()
+        for point, tangent in seeds.items()
+        if point not in line.unused
+    }
     recorded = session.recording and (
-        any(node_of(dot) is not None for dot in seeds.values()) or lead_elsewhere([node], points)
+        any(node_of(dot) is not None for dot in dots.values()) or lead_elsewhere([node], points)
     )
     if recorded:
-        (dot,) = line.push_recorded(seeds)
+        (dot,) = line.push_recorded(dots)
     else:
-        (dot,) = line.push({point: data_of(dot) for point, dot in seeds.items()})
+        (dot,) = line.push({point: data_of(dot) for point, dot in dots.items()})
     if dot is None:
         return None
     return dot if isinstance(dot, Tensor) else Tensor(dot)

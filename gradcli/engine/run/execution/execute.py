@@ -275,7 +275,7 @@ def _super(owner: Any, receiver: Any) -> Any:
     return classes.behind(owner, receiver)
 
 
-def _caught(counters: Counters, error: Exception, depth: int) -> Any:
+def _caught(counters: Counters, error: Exception | GeneratorExit, depth: int) -> Any:
     from gradcli.engine.run.session import exceptions
 
     seen = exceptions.seen(error)
@@ -406,7 +406,7 @@ PROVIDED: dict[str, Any] = {
     "@imported": imported,
     "@silent": _silent,
     "@super": _super,
-    "@exception": Exception,
+    "@exception": (Exception, GeneratorExit),
     "@deep": DepthError,
     "@end": (Reached, LimitError),
     "@caught": _caught,

@@ -156,7 +156,8 @@ def raised(value: Any) -> BaseException:
         message = f"what is raised must be an exception, got {kind_of(value)}"
         said = TypeError("exceptions must derive from BaseException")
         raise run_error("wrong-type", message, help='write `raise ValueError("...")`', raises=said)
-    return made
+    end = made.__cause__
+    return end if isinstance(end, GeneratorExit) else made
 
 
 def _is_the_programs(handled: BaseException) -> bool:
@@ -175,10 +176,14 @@ def _made_of(kind: type[Thrown]) -> Thrown:
         raise misfit(error) or error from None
 
 
-def seen(error: Exception) -> Thrown:
+def seen(error: Exception | GeneratorExit) -> Thrown:
     """Return an error as the exception that a handler sees, or raise one that ends the run."""
     if isinstance(error, Thrown):
         return error
+    if isinstance(error, GeneratorExit):
+        end = named("GeneratorExit")()
+        end.__cause__ = error
+        return end
     known = error if isinstance(error, GradError) else _of_python(error)
     if known is None or (isinstance(known, LimitError) and not isinstance(known, DepthError)):
         raise error

@@ -73,10 +73,19 @@ def _send(it: Any, value: Any) -> Any:
     return _gone_on(lambda: it.send(value))
 
 
+def _close(it: Any) -> None:
+    try:
+        it.close()
+    except RuntimeError as error:
+        message = "a generator went on to a `yield` when it was closed"
+        help = "end its handler of `GeneratorExit` by `raise` or `return`"
+        raise run_error("bad-argument", message, help=help, raises=error) from None
+
+
 METHODS: dict[str, Callable[..., Any]] = {
     "send": _send,
     "throw": lambda it, error: _gone_on(lambda: it.throw(raised(error))),
-    "close": lambda it: it.close(),
+    "close": _close,
     "__next__": lambda it: _gone_on(lambda: next(it)),
 }
 """The methods of generators."""

@@ -316,7 +316,9 @@ functional_jacobian: Op = host(
     params={**_OPTIONS, "vectorize": False, "strategy": "reverse-mode"},
     transform="any",
     traced=lambda code, function, inputs, vectorize, strategy, **options: (
-        code.transforms.jacobian_at(function, inputs, _mode(strategy), **options)
+        code.transforms.with_leaves(inputs, **options).jacobian_at(
+            function, inputs, _mode(strategy), **options
+        )
     ),
     doc="`torch.autograd.functional.jacobian`: the Jacobian at one input or a tuple of them.",
     source="PyTorch: autograd.functional.jacobian",
@@ -329,7 +331,9 @@ functional_hessian: Op = host(
     params={**_OPTIONS, "vectorize": False, "outer_jacobian_strategy": "reverse-mode"},
     transform="scalar",
     traced=lambda code, function, inputs, vectorize, outer_jacobian_strategy, **options: (
-        code.transforms.hessian_at(function, inputs, _mode(outer_jacobian_strategy), **options)
+        code.transforms.with_leaves(inputs, **options).hessian_at(
+            function, inputs, _mode(outer_jacobian_strategy), **options
+        )
     ),
     doc="`torch.autograd.functional.hessian`: the second derivatives of a scalar function at one "
     "input or, in blocks, at a tuple of them.",
@@ -342,7 +346,9 @@ functional_vjp: Op = host(
     **_PRODUCT,
     params=_OPTIONS,
     transform="any",
-    traced=lambda code, *given, **options: code.transforms.vjp_at(*given, **options),
+    traced=lambda code, function, inputs, v, **options: code.transforms.with_leaves(
+        inputs, **options
+    ).vjp_at(function, inputs, v, **options),
     doc="`torch.autograd.functional.vjp`: value of a function at one input or a tuple of them, and "
     "the product of the cotangent v with its Jacobian.",
     source="PyTorch: autograd.functional.vjp",
@@ -354,7 +360,9 @@ functional_jvp: Op = host(
     **_PRODUCT,
     params=_OPTIONS,
     transform="any",
-    traced=lambda code, *given, **options: code.transforms.jvp_at(*given, **options),
+    traced=lambda code, function, inputs, v, **options: code.transforms.with_leaves(
+        inputs, **options
+    ).jvp_at(function, inputs, v, **options),
     doc="`torch.autograd.functional.jvp`: value of a function at one input or a tuple of them, and "
     "the product of its Jacobian with the direction v.",
     source="PyTorch: autograd.functional.jvp",
@@ -368,7 +376,9 @@ def _functional_hvp_op(name: str, what: str, aliases: tuple[str, ...] = ()) -> O
         **_PRODUCT,
         params=_OPTIONS,
         transform="scalar",
-        traced=lambda code, *given, **options: code.transforms.hvp_at(*given, **options),
+        traced=lambda code, function, inputs, v, **options: code.transforms.with_leaves(
+            inputs, **options
+        ).hvp_at(function, inputs, v, **options),
         doc=f"`torch.autograd.functional.{name}`: value of a scalar function at one input or a "
         f"tuple of them, and the product of {what}.",
         source=f"PyTorch: autograd.functional.{name}",

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from gradcli.errors import GradError
-from gradcli.program import load
+from gradcli.program import Options, load
 
 BEFORE = """
 a = tensor([1.0, 2.0])
@@ -196,3 +196,16 @@ def test_a_recorded_jacobian_by_several_tensors(transform, argument):
     found = program.grad().grad
     assert found["x"].tolist() == [72.0 + 2.0, 144.0 + 4.0]
     assert found["y"] == 2 * 3.0 * (4.0 + 16.0)
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+@pytest.mark.parametrize("at", ["a", "w", "w * 2"])
+@pytest.mark.parametrize("option", ["", ", create_graph=True"])
+def test_the_compiler_shows_the_same_history(name, at, option):
+    call = AF + QUESTIONS[name].format(at, option)
+    text = (
+        f"{BEFORE}s = 0.0\nfor i in range(30):\n    s = s + {call}.sum()\nprint(s.requires_grad)\ns"
+    )
+    found = [load(text).run(options=Options(compile=how)) for how in ("auto", "never")]
+    assert found[0].printed == found[1].printed
+    assert found[0].result == found[1].result

@@ -33,6 +33,7 @@ from gradcli.engine.run.derivatives.transforms import (
     mapped,
     paired,
     several,
+    values_in,
 )
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.ir import program as ir
@@ -148,6 +149,19 @@ class Transforms:
         return mapped(joined, parts[0])
 
     # --- at inputs: `torch.autograd.functional` ------------------------------------------------
+
+    def with_leaves(self, inputs: Any, create_graph: Any = False, **options: Any) -> Any:
+        """Return these transforms, for inputs that PyTorch's functions make no leaves of: that the
+        program can see.
+        """
+        if create_graph is not False:
+            for x in values_in(several(inputs)):
+                if isinstance(x, Tensor) or not all(map(self._is_recorded, numbers_in(x))):
+                    raise self._trace.refused("inputs that are made leaves")
+        return self
+
+    def _is_recorded(self, number: Any) -> bool:
+        return isinstance(number, Symbol) and self._is_node(number)
 
     def vjp_at(self, function: Any, inputs: Any, v: Any, **options: Any) -> Any:
         """Return the result of a function, and the product of a cotangent with its Jacobian."""

@@ -34,7 +34,9 @@ class Tangent:
     def unchanged(self) -> Tensor:
         """The tangent, which values made of the dual tensor depend on."""
         if shared(self.given).count != self.changes:
-            message = "the tangent of a dual tensor was changed in place after values were made of it"
+            message = (
+                "the tangent of a dual tensor was changed in place after values were made of it"
+            )
             raise run_error("changed-in-place", message, help="change a `clone()` of the tangent")
         return self.given
 
@@ -116,9 +118,7 @@ def _tangent(session: Session, tensor: Tensor) -> Any:
     if len(line.unused) == len(points):
         return None
     dots = {
-        point: tangent.unchanged()
-        for point, tangent in seeds.items()
-        if point not in line.unused
+        point: tangent.unchanged() for point, tangent in seeds.items() if point not in line.unused
     }
     recorded = session.recording and (
         any(node_of(dot) is not None for dot in dots.values()) or lead_elsewhere([node], points)

@@ -283,6 +283,10 @@ class _Lowering(Expressions):
             self.emit(ir.Operator(s.span, into, s.op, (old, value)))
             return
         sign = f"{s.op}=" if self.changes_in_place else s.op
+        if modules.library(self.names.imports.values()) == "jax":
+            own = ir.Slot(self.temporary(), s.span)
+            self.emit(self.application(s.span, own.index, "jax_updated", (old,), ()))
+            old = own
         self.emit(ir.Augment(s.span, into, sign, old, value))
 
     def assertion(self, s: ast.Assert) -> None:

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from gradcli.errors import GradError
 from gradcli.program import Options, load
 
 ARRAYS = [
@@ -139,3 +140,39 @@ def test_matrices_of_whole_numbers_become_floats(call):
     else:
         numbers = said.replace("[", " ").replace("]", " ").split()
         assert np.allclose(np.array(numbers, dtype=float), np.ravel(expected))
+
+
+@pytest.mark.parametrize("compiling", ["never", "always"])
+def test_an_array_of_jax_keeps_its_value_under_other_names(compiling):
+    """`y += v` makes a new array; lists are changed in place, as everywhere."""
+    text = (
+        "import jax, jax.numpy as jnp\ninput x = 3.0\n"
+        "def f(v):\n    y = v\n    for i in range(3):\n        y += 2.0\n    y *= v\n    return y + v\n"
+        "f(x * jnp.ones(())) + x\n"
+    )
+    program = load(text)
+    options = Options(compile=compiling)
+    assert program.value(options=options).value == 3 * 9.0 + 3 + 3
+    assert program.grad(options=options).grad["x"] == 2 * 3.0 + 6 + 2
+
+
+def test_other_names_of_jax_s_arrays_in_containers_keep_them():
+    text = """import jax.numpy as jnp
+class Held:
+    pass
+x, held = jnp.ones(2), Held()
+held.x, parts, names = x, {"a": x, "b": [x]}, [1]
+held.x += 1
+parts["a"] -= 0.5
+parts["b"][0] *= 4
+same = names
+same += [2]
+print(x, held.x, parts["a"], parts["b"][0], names)
+"""
+    assert printed(text) == "[1. 1.] [2. 2.] [0.5 0.5] [4. 4.] [1, 2]\n"
+
+
+@pytest.mark.parametrize("call", ["np.size(3.0, axis=-1)", "np.linspace(None, [np.ones(2)])"])
+def test_sizes_and_ends_that_make_no_sense_are_refused(call):
+    with pytest.raises(GradError):
+        printed(f"import numpy as np\nx = {call}")

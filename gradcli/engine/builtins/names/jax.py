@@ -7,6 +7,7 @@ from typing import Any
 from gradcli.engine.builtins.names.numpy import of_tensors
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import Op, host
+from gradcli.engine.ops.tracing import Tracing
 from gradcli.engine.run.code.functions import called, wrong_function
 from gradcli.engine.run.derivatives import transforms
 from gradcli.engine.run.derivatives.batched import vmap as batched
@@ -391,4 +392,26 @@ scan: Op = host(
     "came of each row.",
     source="JAX: lax.scan",
     keeps=True,
+)
+
+
+# arrays that never change ------------------------------------------------------------------------
+
+
+def _updated(session: Any, x: Any) -> Any:
+    return session.do(ops.clone, [x], {}) if type(x) is Tensor else x
+
+
+def _updated_by_code(code: Tracing, x: Any) -> Any:
+    return code.do(ops.clone, [x], {}) if type(code.like(x)) is Tensor else x
+
+
+updated: Op = host(
+    "jax_updated",
+    _updated,
+    args=("x",),
+    infer=lambda known, x: x,
+    traced=_updated_by_code,
+    doc="What `x += v` changes in a program of JAX's: a copy of an array, whose other names keep it.",
+    source="JAX: immutable arrays",
 )

@@ -678,7 +678,11 @@ def _shape(session: Any, a: Any) -> Any:
 
 def _size(session: Any, a: Any, dim: Any) -> int:
     shape = _shape(session, a)
-    return int(np.prod(shape)) if dim is None else shape[axis(dim, len(shape))]
+    if dim is None:
+        return int(np.prod(shape))
+    if not shape:
+        raise run_error("index-out-of-range", "an array without dimensions has no size along one")
+    return shape[axis(dim, len(shape))]
 
 
 shape: Op = host(

@@ -138,7 +138,7 @@ def _spaced(session: Any, start: Any, stop: Any, count: int, closed: bool) -> An
     def do(op: Op, *args: Any) -> Any:
         return session.do(op, [*args], op.defaults)
 
-    start, stop = (do(ops.mul, session.tensor(v), 1.0) for v in (start, stop))
+    start, stop = (do(ops.mul, *session.operands(ops.mul, [v, 1.0])) for v in (start, stop))
     places = Tensor(np.arange(0, count, dtype=float))
     gaps = count - 1 if closed else count
     distance = do(ops.sub, stop, start)

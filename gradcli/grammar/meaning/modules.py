@@ -186,7 +186,15 @@ _ALIKE = {
 """Modules that export the names of another one."""
 
 
-_WRITTEN = frozenset({"torch.nn.init.", "torch.nn.utils.", "torch.cuda.amp."})
+_WRITTEN = frozenset(
+    {
+        "torch.nn.init.",
+        "torch.nn.utils.",
+        "torch.cuda.amp.",
+        "jax.nn.initializers.",
+        "numpy.matlib.",
+    }
+)
 """Modules, each followed by a point, whose built-ins are written in the language itself."""
 
 
@@ -417,7 +425,8 @@ _NAMES = {
     "jax": """
         block_until_ready device_get=block_until_ready grad hessian=func_hessian jacfwd
         jacobian=jacrev jacrev jit jvp checkpoint=block_until_ready value_and_grad vjp vmap=jax_vmap
-        custom_jvp custom_vjp tree_map tree_leaves
+        custom_jvp custom_vjp tree_map tree_leaves remat=block_until_ready Array=tensor
+        __version__=jax_version
         """,
     "jax.config": "update=jax_config_update",
     "jax.flatten_util": "ravel_pytree",
@@ -471,7 +480,8 @@ _NAMES = {
     "autograd.test_util": "check_grads",
     "scipy.linalg": """
         cholesky=scipy_cholesky det=numpy_linalg_det expm=matrix_exp inv=numpy_linalg_inv
-        solve=numpy_linalg_solve
+        solve=numpy_linalg_solve eigh=numpy_linalg_eigh eigvalsh=numpy_linalg_eigvalsh
+        norm=linalg_norm svd=numpy_linalg_svd lstsq=numpy_linalg_lstsq pinv=numpy_linalg_pinv
         solve_triangular=scipy_solve_triangular
         """,
     "scipy.special": "erf erfc expit gammaln i0 i1 logit logsumexp ndtr digamma xlogy softmax",

@@ -6,7 +6,7 @@ from typing import Any
 
 from gradcli.engine.builtins.names.numpy import of_tensors
 from gradcli.engine.ops.catalog import ops
-from gradcli.engine.ops.op import Op, host
+from gradcli.engine.ops.op import Op, constant, host
 from gradcli.engine.ops.tracing import Tracing
 from gradcli.engine.run.code.functions import called, wrong_function
 from gradcli.engine.run.derivatives import transforms
@@ -414,4 +414,8 @@ updated: Op = host(
     traced=_updated_by_code,
     doc="What `x += v` changes in a program of JAX's: a copy of an array, whose other names keep it.",
     source="JAX: immutable arrays",
+)
+
+version: Op = constant(
+    "jax_version", "0.10.2", "`jax.__version__`: that of the JAX whose meaning its names have."
 )

@@ -420,6 +420,7 @@ _TENSOR: tuple[dict[str, Member], dict[str, Member]] = (
         "cpu": lambda x: x,
         "cuda": lambda x, *args, **named: casts.check_device("cuda"),
         "astype": casts.astype,
+        "block_until_ready": lambda x: x,
         "copy": lambda session, site, x: session.do(ops.clone, [x], {}, site),
         "double": lambda session, site, x: casts.cast(session, x, "float64"),
         "float": lambda session, site, x: casts.cast(session, x, QUESTION.default_dtype),

@@ -34,6 +34,7 @@ WITHIN = frozenset(
         *("torch.nn.BackwardHookFunction", "torch.nn.HookHandle", "torch.nn.framed"),
         *("torch.nn.NonDynamicallyQuantizableLinear", "torch.nn.indented"),
         *("torch.nn.reduction_of", "scipy.stats.as_floats", "scipy.optimize.OptimizeResult"),
+        "scipy.optimize.RootResults",
     }
 )
 """Parts of the library that programs do not name."""

@@ -11,9 +11,8 @@ from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import Op, constant, python_host
 from gradcli.engine.ops.statics import UNSURE, Statics
 from gradcli.engine.ops.tracing import Tracing
-from gradcli.engine.run.session.array_text import array_printing
 from gradcli.engine.run.session.evaluator import as_numbers
-from gradcli.engine.run.session.text import text
+from gradcli.engine.run.session.text import library, text
 from gradcli.engine.tape.graph import Node
 from gradcli.engine.tape.tensor import Number, Tensor, node_of, truth
 from gradcli.engine.values import dtypes
@@ -298,7 +297,7 @@ class Kind:
     @property
     def shown(self) -> str:
         """The name as the program's library writes it."""
-        return _SHOWN.get(array_printing().library, {}).get(self.name, self.name)
+        return _SHOWN.get(library(), {}).get(self.name, self.name)
 
     def __repr__(self) -> str:
         return f"<class '{self.shown}'>"

@@ -412,7 +412,7 @@ updated: Op = host(
     args=("x",),
     infer=lambda known, x: x,
     traced=_updated_by_code,
-    doc="What `x += v` changes in a program of JAX's: a copy of an array, whose other names keep it.",
+    doc="The array that `x += v` changes in a program of JAX's: a copy, since others may hold `x`.",
     source="JAX: immutable arrays",
 )
 

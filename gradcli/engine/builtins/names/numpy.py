@@ -682,7 +682,7 @@ def _size(session: Any, a: Any, dim: Any) -> int:
         return int(np.prod(shape))
     if not shape:
         raise run_error("index-out-of-range", "an array without dimensions has no size along one")
-    return shape[axis(dim, len(shape))]
+    return int(shape[axis(dim, len(shape))])
 
 
 shape: Op = host(

@@ -17,7 +17,6 @@ from gradcli.engine.run.execution.inputs import Given, Inputs
 from gradcli.engine.run.fast import call
 from gradcli.engine.run.fast.call import Function
 from gradcli.engine.run.language import operators
-from gradcli.engine.run.session.array_text import USUAL
 from gradcli.engine.run.session.evaluator import Evaluator
 from gradcli.engine.run.session.state import Session
 from gradcli.engine.tape.graph import Node, Site
@@ -91,7 +90,10 @@ class Executable:
             code = self._stepping_code if counters.exact else self._code
             main = _linked(code, *observed(observer, PROVIDED, bound_at))
             observer.begin()
-        QUESTION.array_printing = USUAL[self.program.library]
+        if self.program.library != "torch":
+            from gradcli.engine.run.session.array_text import USUAL
+
+            QUESTION.array_printing = USUAL[self.program.library]
         try:
             # collecting garbage while the graph grows would triple the time
             with Uncollected(), Quiet(), Room(counters.limits.depth + 100):

@@ -7,7 +7,6 @@ from math import isfinite
 from types import GeneratorType
 from typing import Any
 
-from gradcli.engine.run.session.array_text import array_printing, array_repr, array_text
 from gradcli.engine.tape.tensor import Number, Tensor
 from gradcli.engine.values.data import NUMBERS, Data, dtype_of, shape_of
 from gradcli.engine.values.dtypes import DType
@@ -51,12 +50,20 @@ def printing() -> Printing:
     return QUESTION.printing or USUAL_PRINTING
 
 
+def library() -> str:
+    """The library whose arrays the current run prints: "torch", "numpy" or "jax"."""
+    options = QUESTION.array_printing
+    return "torch" if options is None else str(options.library)
+
+
 def text(value: Any) -> str:
     """The text that `print` shows for a value."""
     if isinstance(value, str):
         return value
-    if array_printing().library != "torch":
+    if library() != "torch":
         if type(value) is Tensor:
+            from gradcli.engine.run.session.array_text import array_text
+
             return array_text(value.data)
         if type(value) is DType:
             return value.name
@@ -67,8 +74,11 @@ def repr_text(value: Any) -> str:
     """The text of a value inside a list: like `text`, with strings in quotes."""
     kind = type(value)
     if kind is Tensor:
-        is_array = array_printing().library != "torch"
-        return array_repr(value.data) if is_array else tensor_text(value)
+        if library() == "torch":
+            return tensor_text(value)
+        from gradcli.engine.run.session.array_text import array_repr
+
+        return array_repr(value.data)
     if isinstance(value, Number):
         return repr(value.data)
     if kind is list:
@@ -79,7 +89,7 @@ def repr_text(value: Any) -> str:
         return f"{value.name}({inside})"
     if isinstance(value, Fields):
         fields = zip(value.names, value, strict=True)
-        if array_printing().library != "torch":
+        if library() != "torch":
             inside = ", ".join(f"{name}={repr_text(item)}" for name, item in fields)
             name = value.name.removeprefix("linalg_")
             name = name.upper() if len(name) < 4 else name.capitalize()  # `SVDResult`, `EighResult`
@@ -93,7 +103,7 @@ def repr_text(value: Any) -> str:
         return _collection(value)
     if isinstance(value, Object):
         return object_text(value, repr)
-    if array_printing().library != "torch":
+    if library() != "torch":
         if kind is Size:
             return repr(tuple(value))
         if kind is DType:

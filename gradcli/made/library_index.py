@@ -475,6 +475,7 @@ FILES = {
     'tqdm.tqdm_notebook': 'lessons/tqdm/tqdm',
     'tqdm.trange': 'lessons/tqdm/tqdm',
     'warnings.catch_warnings': 'lessons/warnings/catching',
+    'weakref.ref': 'lessons/weakref/references',
 }
 NAMED_LATER = frozenset(
     {
@@ -554,6 +555,7 @@ MEMBERS = frozenset(
         '_matrix',
         '_more',
         '_named',
+        '_object',
         '_place',
         '_projected',
         '_replace',

@@ -176,3 +176,21 @@ print(x, held.x, parts["a"], parts["b"][0], names)
 def test_sizes_and_ends_that_make_no_sense_are_refused(call):
     with pytest.raises(GradError):
         printed(f"import numpy as np\nx = {call}")
+
+
+NUMBERS = ["shape", "ndim", "dtype", "T", "item()", "tolist()", "copy()", "astype(int)", "size"]
+
+
+@pytest.mark.parametrize("attribute", NUMBERS)
+def test_a_number_of_numpy_s_has_its_attributes(attribute):
+    text = f"import numpy as np\nx = np.float64(2.5)\nprint(x.{attribute})"
+    assert printed(text) == by_numpy(text)
+
+
+@pytest.mark.parametrize(
+    ("imports", "kind"),
+    [("import numpy as np", "ValueError"), ("import jax.numpy as np", "TypeError")],
+)
+def test_shapes_that_do_not_fit_raise_the_library_s_exception(imports, kind):
+    text = f"{imports}\ntry:\n    np.ones(2) + np.ones(3)\nexcept {kind}:\n    print('caught')\n"
+    assert printed(text) == "caught\n"

@@ -22,7 +22,7 @@ from gradcli.engine.run.session import tensor_methods
 from gradcli.engine.run.session.evaluator import Evaluator, as_numbers
 from gradcli.engine.run.session.saved_tensors import NAMES, PREFIX, saved
 from gradcli.engine.run.session.state import Session
-from gradcli.engine.run.session.text import repr_text
+from gradcli.engine.run.session.text import library, repr_text
 from gradcli.engine.run.session.torch_stream import NAMES as STREAMS
 from gradcli.engine.tape.graph import Node, Site, seen
 from gradcli.engine.tape.tensor import (
@@ -37,7 +37,7 @@ from gradcli.engine.tape.tensor import (
 from gradcli.engine.values import refusals
 from gradcli.engine.values.conversion import can_hold
 from gradcli.engine.values.data import NUMBERS, dtype_of, shape_of
-from gradcli.engine.values.dtypes import DTYPES
+from gradcli.engine.values.dtypes import DTYPES, dtype_name
 from gradcli.engine.values.fields import Fields
 from gradcli.engine.values.limits import QUESTION, check_items
 from gradcli.engine.values.objects import Object
@@ -207,6 +207,8 @@ def _table(value: Any) -> _Table | None:
         return _NODE
     if type(value) is list:
         return _LIST
+    if type(value) in NUMBERS and library() != "torch":
+        return _NUMBER
     if type(value) in _OF_PYTHON:
         return _OF_PYTHON[type(value)]()
     if isinstance(value, Handle):
@@ -459,6 +461,25 @@ def _variable(node: Node) -> Any:
         return node.variable
     raise run_error("unknown-attribute", f"only AccumulateGrad has `variable`, not {node.name()}")
 
+
+_NUMBER: tuple[dict[str, Member], dict[str, Member]] = (
+    {
+        "shape": lambda x: Size(()),
+        "ndim": lambda x: 0,
+        "dtype": lambda x: DTYPES[dtype_of(x)],
+        "T": lambda x: x,
+    },
+    {
+        "item": lambda x: x,
+        "tolist": lambda x: x,
+        "copy": lambda x: x,
+        "block_until_ready": lambda x: x,
+        "astype": lambda session, site, x, dtype: casts.cast(
+            session, Tensor(x), dtype_name(dtype) or "float64"
+        ),
+    },
+)
+"""Of the numbers that operations of NumPy's and JAX's give, in programs with their arrays."""
 
 _NODE: tuple[dict[str, Member], dict[str, Member]] = (
     {

@@ -17,7 +17,7 @@ OF_OBJECTS = frozenset(
 _MODULES = (
     *("torch.", "collections.", "argparse.", "contextlib.", "silent.", "tqdm.", "warnings."),
     *("autograd.", "jax.", "numpy.", "scipy.", "torchdiffeq."),
-    *("operator.", "os.", "pytest.", "abc.", "sys.", "logging."),
+    *("operator.", "os.", "pytest.", "abc.", "sys.", "logging.", "weakref."),
 )
 """Modules that the library has parts of."""
 

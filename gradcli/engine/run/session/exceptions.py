@@ -8,7 +8,7 @@ from typing import Any
 from gradcli.engine.run.code.naming import kind_of
 from gradcli.engine.run.code.translate import FILENAME, LIBRARY
 from gradcli.engine.run.session.classes import misfit, misfit_within, returned
-from gradcli.engine.run.session.text import repr_text, text
+from gradcli.engine.run.session.text import library, repr_text, text
 from gradcli.engine.values.limits import joined_text
 from gradcli.engine.values.objects import Object
 from gradcli.errors import (
@@ -95,6 +95,12 @@ _OF_CODES = {
 """Classes of the exceptions that handlers see, by the code of an error that does not tell its own;
 `RuntimeError` for others, as PyTorch.
 """
+
+_OF_LIBRARIES = {
+    ("numpy", "shape-mismatch"): "ValueError",
+    ("jax", "shape-mismatch"): "TypeError",
+}
+"""Classes that differ in programs with the arrays of a library."""
 
 
 _IN_PYTHON = re.compile("changed size during iteration|generator raised StopIteration")
@@ -200,7 +206,8 @@ def _kind(error: GradError) -> tuple[str, tuple[Any, ...]]:
         return "RecursionError", ("maximum recursion depth exceeded",)
     raises = error.raises
     if raises is None:
-        return _OF_CODES.get(first.code, "RuntimeError"), (first.message,)
+        own = _OF_LIBRARIES.get((library(), first.code))
+        return own or _OF_CODES.get(first.code, "RuntimeError"), (first.message,)
     if isinstance(raises, Exception):
         return type(raises).__name__, raises.args
     return raises.__name__, (first.message,)

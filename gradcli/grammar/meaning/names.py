@@ -688,9 +688,24 @@ _REGISTERING = frozenset(
 )
 
 
+_DICTIONARIES = frozenset({"ModuleDict", "ParameterDict"})
+"""Modules with an attribute for each key of the dictionary that makes them."""
+
+
 def _registered(call: ast.Call) -> Iterator[str]:
-    """The name of the attribute that a call such as `setattr(x, "name", value)` sets."""
+    """The name of the attribute that a call such as `setattr(x, "name", value)` sets, or those of
+    `ModuleDict({"name": module})`.
+    """
     names = dotted(call.function)
+    if (names[-1] if names else getattr(call.function, "id", "")) in _DICTIONARIES and call.args:
+        given = call.args[0]
+        if isinstance(given, ast.Dict):
+            keys = (pair.key for pair in given.pairs)
+            yield from (
+                k.value for k in keys if isinstance(k, ast.Literal) and type(k.value) is str
+            )
+        elif isinstance(given, ast.Call):  # `dict(name=module)`
+            yield from (keyword.name for keyword in given.keywords if keyword.name)
     if (names[-1] if names else getattr(call.function, "name", "")) in _REGISTERING:
         literals = (a.value for a in call.args if isinstance(a, ast.Literal))
         yield from (value for value in literals if isinstance(value, str))

@@ -46,9 +46,12 @@ SPECIAL = frozenset(
         *("neg", "pos", "invert", "abs", "and", "rand", "or", "ror", "xor", "rxor"),
         *("lshift", "rlshift", "rshift", "rrshift"),
         *("eq", "ne", "lt", "le", "gt", "ge", "float", "int", "enter", "exit"),
+        *("array_priority", "slots"),
     )
 ).union(IN_PLACE)
-"""Methods that Python calls by themselves, which a class may have."""
+"""Methods that Python calls by themselves, which a class may have, and two attributes that change
+nothing: operators ask an object before an array in any case, and attributes need no room.
+"""
 
 
 MOST_NESTED = 300  # nested statements; an `elif` counts as nested in its `if`

@@ -194,3 +194,19 @@ def test_a_number_of_numpy_s_has_its_attributes(attribute):
 def test_shapes_that_do_not_fit_raise_the_library_s_exception(imports, kind):
     text = f"{imports}\ntry:\n    np.ones(2) + np.ones(3)\nexcept {kind}:\n    print('caught')\n"
     assert printed(text) == "caught\n"
+
+
+def test_an_array_priority_and_slots_change_nothing():
+    """The object's own operators come first, as NumPy asks for by the priority."""
+    text = """import numpy as np
+class V:
+    __array_priority__ = 200
+    __slots__ = ("d",)
+    def __init__(self, d):
+        self.d = d
+    def __mul__(self, other):
+        return V(self.d * other)
+    __rmul__ = __mul__
+print((np.array([1.0, 2.0]) * V(np.array([3.0, 4.0]))).d, (2.0 * V(3.0)).d)
+"""
+    assert printed(text) == by_numpy(text)

@@ -58,6 +58,9 @@ class _Check:
         self.numbers = [
             i for i, x in enumerate(self.given) if isinstance(x, Tensor) and x.requires_grad
         ]
+        if not self.modes:
+            message = f"`{by}` needs `check_forward_ad` or `check_backward_ad` to be true"
+            raise run_error("bad-argument", message, raises=AssertionError)
         if not self.numbers:
             raise run_error(
                 "bad-argument",

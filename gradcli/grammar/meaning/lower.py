@@ -394,11 +394,11 @@ class _Lowering(Expressions):
         """A `def` with its decorators."""
         slot = self.own_slot(s.name)
         decorators = self.decorators(s)
-        self.emit(ir.Define(s.span, slot, self.define_by(s, "")))
+        self.emit(ir.Define(s.span, slot, self.define_by(s, "", s.name)))
         self.decorate(decorators, slot)
 
-    def define_by(self, s: ast.Def, context: str) -> ir.Function:
-        """The function of a `def`; decorators that are contexts wrap its body."""
+    def define_by(self, s: ast.Def, context: str, name: str) -> ir.Function:
+        """The function of a `def` by a name; decorators that are contexts wrap its body."""
         scope = self.function.scope
         around = [d for d in s.decorators if contexts.mode(d, self.names, scope) is not None]
 
@@ -407,7 +407,7 @@ class _Lowering(Expressions):
 
         for d in reversed(around):
             body = partial(self.decorated, d, body)
-        return self.define(s, f"{self.inside}{s.name}", context, body)
+        return self.define(s, f"{self.inside}{name}", context, body)
 
     def decorators(self, s: ast.Def | ast.Class) -> list[ir.Operand]:
         """The decorators that are called, evaluated before the function or class is made."""
@@ -472,7 +472,8 @@ class _Lowering(Expressions):
             has_context = method.params and not (apart and method.name == "forward")
             has_context = has_context and method.name in METHODS_OF_RULES
             context = method.params[0].name if has_context else ""
-            methods.append(self.define_by(method, context))
+            name = "backward" if method.name == "vjp" else method.name
+            methods.append(self.define_by(method, context, name))
         once = any(contexts.is_once(d) for method in defined for d in method.decorators)
         slot = self.own_slot(s.name)
         made = (s.name, inherited, tuple(methods), tuple(attributes), once)

@@ -32,7 +32,7 @@ RULE_BASES = frozenset(
 )
 """Names of the base class of an own differentiable function."""
 
-METHODS_OF_RULES = ("forward", "setup_context", "backward", "jvp")
+METHODS_OF_RULES = ("forward", "setup_context", "backward", "vjp", "jvp")
 """The methods of an own differentiable function that a run or a pass calls."""
 
 IN_PLACE = frozenset(

@@ -348,6 +348,9 @@ def _class(statement: ast.Class, where: _Where, names: Names) -> Iterator[Fault]
                     note = "a method may have `@staticmethod` or `@no_grad()` before it"
                     yield Fault("bad-decorator", message, *decorator.span, notes=(note,))
             methods[part.name] = part
+            if {"backward", "vjp"} <= methods.keys():
+                message = "`backward` and `vjp` are two names of one method"
+                yield Fault("duplicate-name", message, *part.span)
         elif not isinstance(part, (ast.Pass, ast.Assign)) and not _is_docstring(part):
             message = "the body of a class holds its methods and attributes"
             yield Fault("bad-class", message, *part.span)
@@ -382,7 +385,7 @@ def _method(method: ast.Def, before: dict[str, ast.Def]) -> Iterator[Fault]:
     help = nearest(method.name, METHODS_OF_RULES)
     if method.name not in METHODS_OF_RULES and help is not None:
         message = f"a `Function` has no method `{method.name}`"
-        note = "its methods are `forward`, `setup_context`, `backward` and `jvp`"
+        note = "its methods are `forward`, `setup_context`, `backward` (or `vjp`) and `jvp`"
         yield Fault("bad-class", message, *method.span, notes=(note,), help=help)
     if method.name in before:
         message = f"`{method.name}` is defined twice"

@@ -62,22 +62,29 @@ jit: Op = host(
 )
 
 
+_RECOMPUTING = frozenset(
+    ("use_reentrant", "preserve_rng_state", "determinism_check", "debug", "early_stop")
+)
+"""Settings of `checkpoint` that mean nothing here."""
+
+
+def _checkpoint(session: Any, *given: Any, named: Any) -> Any:
+    if not given:
+        raise run_error("wrong-arity", "`checkpoint` needs a function")
+    keywords = {name: value for name, value in named.items() if name not in _RECOMPUTING}
+    return called(given[0], given[1:], "checkpoint", keywords)
+
+
 checkpoint: Op = host(
     "checkpoint",
-    lambda session, *given, **options: (
-        called(given[0], given[1:], "checkpoint") if given else _no_function()
-    ),
+    _checkpoint,
     args=("*function",),
-    params={"use_reentrant": None, "preserve_rng_state": True},
+    any_name=True,
     doc="`torch.utils.checkpoint.checkpoint`: what a function returns. Nothing is done "
     "twice, and no memory saved.",
     source="PyTorch: utils.checkpoint",
     keeps=True,
 )
-
-
-def _no_function() -> Any:
-    raise run_error("wrong-arity", "`checkpoint` needs a function")
 
 
 def _elementwise_grad(session: Any, function: Any, argnum: Any) -> Any:

@@ -50,11 +50,13 @@ _NO_FILES = "a program opens no files: "
 _READING = f"{_NO_FILES}`-i FILE` gives it values by name, `--rows FILE` runs it once a record"
 _WRITING = f"{_NO_FILES}`-o w.npz` writes its results"
 _COMPLEX = "there are no complex numbers"
+_LONG = "floats have at most 64 bits here: write `np.float64`"
 _WAYS_OUT = {
     **dict.fromkeys(("torch.load", "numpy.load", "numpy.loadtxt", "numpy.genfromtxt"), _READING),
     **dict.fromkeys(("numpy.fromfile", "numpy.memmap", "pickle.load", "json.load"), _READING),
     **dict.fromkeys(("torch.save", "numpy.save", "numpy.savez", "numpy.savetxt"), _WRITING),
     **dict.fromkeys(("pickle.dump", "json.dump", "numpy.savez_compressed"), _WRITING),
+    **dict.fromkeys(("numpy.longdouble", "autograd.numpy.longdouble"), _LONG),
     "open": f"{_READING}, `-o FILE` writes its results",
 }
 _OF_COMPLEX = frozenset(
@@ -62,6 +64,8 @@ _OF_COMPLEX = frozenset(
         *("complex", "complex32", "complex64", "complex128", "cfloat", "cdouble", "chalf"),
         *("view_as_complex", "view_as_real", "polar", "conj", "real", "imag", "angle"),
         *("iscomplexobj", "iscomplex", "fft", "ifft", "rfft", "irfft", "fft2", "ifft2"),
+        *("fftn", "ifftn", "rfft2", "irfft2", "rfftn", "irfftn", "hfft", "ihfft", "csingle"),
+        *("clongdouble", "eig", "eigvals", "roots"),
     }
 )
 

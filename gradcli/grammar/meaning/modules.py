@@ -175,6 +175,8 @@ _ALIKE = {
     "torch.cpu.amp": "torch.amp",
     "autograd.numpy": "numpy",
     "jax.numpy": "numpy",
+    **{f"{library}.numpy.fft": "numpy.fft" for library in ("autograd", "jax")},
+    "autograd.numpy.linalg": "numpy.linalg",
     "autograd.scipy.special": "scipy.special",
     "jax.scipy.special": "scipy.special",
     **{
@@ -361,13 +363,13 @@ _NAMES = {
         """,
     "numpy": """
         amax amin max=amax min=amin round around=round allclose array_equal=equal take rot90
-        arange ones zeros full=numpy_full empty full_like=numpy_full_like empty_like copy=clone
-        unique array_split=tensor_split
+        arange ones=numpy_ones zeros=numpy_zeros full=numpy_full empty=numpy_empty
+        full_like=numpy_full_like empty_like copy=clone unique array_split=tensor_split
         int32=numpy_int32 int16=numpy_int16 int8=numpy_int8 uint8=numpy_uint8
         float16=numpy_float16 half=numpy_float16 single=numpy_float32 intc=numpy_int32
         short=numpy_int16 byte=numpy_int8 ubyte=numpy_uint8 resize=numpy_resize
         cov=numpy_cov
-        corrcoef=numpy_corrcoef gcd lcm nextafter signbit isin left_shift=bitwise_left_shift
+        corrcoef=numpy_corrcoef gcd lcm ldexp nextafter signbit isin left_shift=bitwise_left_shift
         right_shift=bitwise_right_shift bitwise_and bitwise_or bitwise_xor invert=bitwise_not
         tensor_split broadcast_to float_=float bool bool_=bool int_=int ndarray=tensor
         intp=int floating=number integer=int
@@ -375,7 +377,7 @@ _NAMES = {
         asarray=numpy_array asanyarray=numpy_array
         average=numpy_average convolve=numpy_convolve cumprod=numpy_cumprod
         cumsum=numpy_cumsum dot=numpy_dot flip=numpy_flip gradient=numpy_gradient
-        histogram=numpy_histogram interp=numpy_interp linspace=numpy_linspace
+        interp=numpy_interp linspace=numpy_linspace
         logspace=numpy_logspace median=numpy_median meshgrid=numpy_meshgrid ndim=numpy_ndim
         newaxis=numpy_newaxis nonzero=numpy_nonzero percentile=numpy_percentile
         c_=numpy_c_ r_=numpy_r_
@@ -386,7 +388,7 @@ _NAMES = {
         abs absolute=abs add all any arccos=acos arccosh=acosh arcsin=asin arcsinh=asinh
         arctan=atan arctan2=atan2 arctanh=atanh argmax argmin argsort
         atleast_1d atleast_2d atleast_3d ceil clip=clamp column_stack concatenate=cat
-        concat=cat copysign cos cosh count_nonzero cross=linalg_cross deg2rad diag
+        concat=cat copysign cos cosh count_nonzero deg2rad
         diagonal=numpy_diagonal diff
         divide=div dstack e einsum equal=eq exp exp2 expand_dims=unsqueeze expm1 eye
         fabs=abs fliplr flipud float32=numpy_float32
@@ -397,19 +399,19 @@ _NAMES = {
         logical_and logical_not logical_or logical_xor matmul maximum
         mean minimum mod=remainder moveaxis multiply=mul nan nan_to_num nanmean nansum
         negative=neg not_equal=ne ones_like outer pi polygamma positive power=pow
-        prod rad2deg radians=deg2rad degrees=rad2deg ravel reciprocal remainder reshape
+        rad2deg radians=deg2rad degrees=rad2deg ravel reciprocal remainder reshape
         roll row_stack=vstack searchsorted sign sin sinc sinh sqrt square squeeze stack
-        subtract=sub sum swapaxes tan tanh tensordot tile trace=numpy_trace trapezoid trapz
+        subtract=sub sum tan tanh tensordot trace=numpy_trace trapezoid trapz
         tril=numpy_tril triu=numpy_triu
         true_divide=div trunc vdot vstack where zeros_like
         """,
     "numpy.linalg": """
-        cholesky=numpy_linalg_cholesky det=numpy_linalg_det eigh=numpy_linalg_eigh
-        eigvalsh=numpy_linalg_eigvalsh inv=numpy_linalg_inv matrix_power multi_dot
-        matrix_rank=numpy_linalg_matrix_rank norm=linalg_norm pinv=numpy_linalg_pinv
+        cholesky=numpy_linalg_cholesky det=numpy_linalg_det inv=numpy_linalg_inv matrix_power
+        multi_dot matrix_rank=numpy_linalg_matrix_rank norm=linalg_norm pinv=numpy_linalg_pinv
         qr=numpy_linalg_qr slogdet=numpy_linalg_slogdet solve=numpy_linalg_solve
-        svd=numpy_linalg_svd cond=numpy_linalg_cond lstsq=numpy_linalg_lstsq
+        cond=numpy_linalg_cond lstsq=numpy_linalg_lstsq
         """,
+    "jax.numpy.linalg": "eigh=numpy_linalg_eigh eigvalsh=numpy_linalg_eigvalsh",
     "numpy.random": """
         beta=numpy_random_beta binomial=numpy_random_binomial choice=numpy_random_choice
         default_rng=numpy_random_default_rng exponential=numpy_random_exponential

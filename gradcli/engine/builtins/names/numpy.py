@@ -506,7 +506,8 @@ polyval: Op = host(
 
 def _row(value: Any, name: str) -> Any:
     """The floats of a row of numbers."""
-    found = np.array(constant_data(_listed(value)), float)
+    data = value if isinstance(value, np.ndarray) else constant_data(_listed(value))
+    found = np.array(data, float)
     if found.ndim != 1:
         raise run_error("shape-mismatch", f"`{name}` must have one dimension, got {found.ndim}")
     return found

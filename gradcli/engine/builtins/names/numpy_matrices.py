@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradcli.engine.builtins.names.numpy import Do, of_tensors
+from gradcli.engine.builtins.names.numpy import Do, as_floats, of_tensors
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import Op
 from gradcli.engine.values.data import shape_of
@@ -67,11 +67,14 @@ def _rows(do: Do, x: Any, y: Any, rowvar: Any) -> Any:
     return turned(x) if y is None else do(ops.cat, turned(x), turned(y), dim=0)
 
 
-def _cov(do: Do, x: Any, y: Any, rowvar: Any, bias: Any, ddof: Any) -> Any:
+def _cov(
+    do: Do, x: Any, y: Any, fweights: Any, aweights: Any, rowvar: Any, bias: Any, ddof: Any
+) -> Any:
     less = (0 if bias else 1) if ddof is None else ddof
     alone = y is None and len(shape_of(x)) < 2
     rows = do(ops.reshape, x, shape=(-1,)) if alone else _rows(do, x, y, rowvar)
-    return do(ops.cov, rows, None, None, correction=less)
+    weights = None if aweights is None else as_floats(do, aweights)
+    return do(ops.cov, rows, fweights, weights, correction=less)
 
 
 def _corrcoef(do: Do, x: Any, y: Any, rowvar: Any) -> Any:
@@ -83,9 +86,11 @@ def _corrcoef(do: Do, x: Any, y: Any, rowvar: Any) -> Any:
 cov: Op = of_tensors(
     "cov",
     _cov,
-    args=("input", "y=None"),
+    args=("input", "y=None", "fweights=None", "aweights=None"),
     params={"rowvar": True, "bias": False, "ddof": None},
-    doc="`np.cov`: the covariances of rows, or of two rows, divided by the count less `ddof` (1).",
+    order=("input", "y", "rowvar", "bias", "ddof", "fweights", "aweights"),
+    doc="`np.cov`: the covariances of rows, or of two rows, divided by the count less `ddof` (1); "
+    "`fweights` tells how often each observation counts, `aweights` its weight.",
 )
 corrcoef: Op = of_tensors(
     "corrcoef",

@@ -118,6 +118,26 @@ full_like_: Op = host(
 )
 
 
+def _new(name: str, value: float, text: str) -> Op:
+    return host(
+        f"numpy_{name}",
+        lambda session, shape, **options: filled(session, shape, value, **options),
+        args=("shape",),
+        params=OPTIONS,
+        infer=lambda known, shape, **options: inferred(
+            known, size_of(known, shape), "float64", options
+        ),
+        doc=f"`np.{name}`: a new tensor of the shape, {text}.",
+        source=f"NumPy: {name}",
+        sees=False,
+    )
+
+
+zeros_: Op = _new("zeros", 0.0, "filled with zeros")
+ones_: Op = _new("ones", 1.0, "filled with ones")
+empty_: Op = _new("empty", 0.0, "filled with zeros (NumPy leaves the values open)")
+
+
 # at equal distances -----------------------------------------------------------------------------
 
 

@@ -476,13 +476,11 @@ def _written(given: Sequence[Any]) -> Sequence[Any]:
     """The equation and the tensors, from arguments in which each tensor comes before the numbers of
     its dimensions, and those of the result last.
     """
-    last = ()
+    last = None
     if len(given) % 2:
         *given, last = given
-    terms = [
-        "".join(map(_letter, dims)) for dims in (*given[1::2], *((last,) if last != () else ()))
-    ]
-    arrow = "->" + terms.pop() if last != () else ""
+    terms = ["".join(map(_letter, dims)) for dims in given[1::2]]
+    arrow = "" if last is None else "->" + "".join(map(_letter, last))
     return [",".join(terms) + arrow, *given[::2]]
 
 
@@ -496,7 +494,8 @@ def _letter(dim: Any) -> str:
 
 
 def _einsum(session: Any, *given: Any) -> Any:
-    if len(given) > 1 and type(given[0]) is not str and all(type(d) is list for d in given[1::2]):
+    dims = given[1::2]
+    if dims and type(given[0]) is not str and all(type(d) in (list, tuple) for d in dims):
         given = tuple(_written(given))
     if len(given) < 2 or type(given[0]) is not str:
         raise run_error(

@@ -12,6 +12,7 @@ MODULES = {
 }
 BEFORE = """
 import torch
+torch.manual_seed(3)
 x = torch.tensor([0.5, 0.25], requires_grad=True)
 log = []
 module = {0}
@@ -42,7 +43,7 @@ def test_each_pass_runs_the_hook_again(name):
 def test_a_second_derivative_is_that_without_the_hook(name):
     rest = "g, = torch.autograd.grad(y, x, create_graph=True)\n"
     rest += "print(torch.autograd.grad((g ** 2).sum() + y ** 2, x)[0].tolist())"
-    with_hook = printed(name, "torch.manual_seed(3)\n" + rest)
+    with_hook = printed(name, rest)
     made, _, given = MODULES[name].rpartition(")(")
     text = BEFORE.format(f"{made})", given[:-1])
     without = "\n".join(line for line in text.splitlines() if "register" not in line)

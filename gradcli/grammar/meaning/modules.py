@@ -193,6 +193,7 @@ _WRITTEN = frozenset(
         "torch.nn.init.",
         "torch.nn.utils.",
         "torch.cuda.amp.",
+        "jax.debug.",
         "jax.nn.initializers.",
         "numpy.matlib.",
     }

@@ -165,6 +165,7 @@ FILES = {
     'numpy.linalg.eigh': 'lessons/numpy/linalg/decompositions',
     'numpy.linalg.eigvalsh': 'lessons/numpy/linalg/decompositions',
     'numpy.linalg.svd': 'lessons/numpy/linalg/decompositions',
+    'numpy.make_diagonal': 'lessons/numpy/diagonals',
     'numpy.matlib.repmat': 'lessons/numpy/matlib/repmat',
     'numpy.nanmax': 'lessons/numpy/rounding',
     'numpy.nanmin': 'lessons/numpy/rounding',

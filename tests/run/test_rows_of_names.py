@@ -25,7 +25,7 @@ NAMES = """
     np.float32( np.resize( np.bincount( jnp.bincount( jnp.resize( torch.compile( torch.jit.script
     autocast( GradScaler( padding="same" padding_mode= ceil_mode= .reset_running_stats( .mode .stddev
     .batch_shape .event_shape static_argnums= jax.random.beta( jnp.triu_indices( jax.config.update(
-    np.diag(x, k= np.diagflat( np.tile( np.swapaxes( np.rollaxis( np.cross(a, np.select( np.partition(
+    np.diag(x, k= np.make_diagonal( np.diagflat( np.tile( np.swapaxes( np.rollaxis( np.cross(a, np.select( np.partition(
     np.hsplit( np.vsplit( np.dsplit( jnp.pad( UPLO= compute_uv= np.fft.fftshift( np.fft.ifftshift(
     np.fft.fftfreq( np.fft.rfftfreq( np.prod(x.shape) np.dtype( jnp.ldexp( weights= aweights= fweights=
     [::-1] check_grads( hessian_tensor_product( factorial(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from gradcli.grammar.meaning.modules import has_arrays
+from gradcli.grammar.meaning.modules import has_arrays, library
 from gradcli.grammar.meaning.slots import Slots
 from gradcli.grammar.syntax import ast
 from gradcli.ir import program as ir
@@ -24,7 +24,9 @@ class Targets(Slots):
         """
         value, index = self.expression(e.value), self.expression(e.index)
         entries = e.index.items if isinstance(e.index, ast.Tuple) else (e.index,)
-        if not any(map(_may_step_back, entries)) or has_arrays(self.names.imports.values()):
+        paths = self.names.imports.values()
+        are_arrays = has_arrays(paths) or library(paths) != "torch"
+        if are_arrays or not any(map(_may_step_back, entries)):
             return value, index
         checked = self.temporary()
         args = (("value", value), ("index", index))

@@ -127,6 +127,14 @@ def test_arrays_of_each_library_take_them(library):
     assert load(f"import torch\n{text}").run().result.tolist() == [3.0, 1.0]
 
 
+@pytest.mark.parametrize(
+    "line",
+    ["import autograd.numpy.random as npr", "from jax import random", "from scipy import stats"],
+)
+def test_any_import_of_such_a_library_is_enough(line):
+    assert load(f"{line}\ntensor([1.0, 2.0, 3.0])[::-2]").run().result.tolist() == [3.0, 1.0]
+
+
 def test_a_step_of_zero_is_refused():
     for index in ("::0", "::0, 0", "slice(None, None, 0)"):
         with pytest.raises(RunError, match="the step of a slice cannot be 0"):

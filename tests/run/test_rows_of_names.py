@@ -29,8 +29,21 @@ NAMES = """
     np.hsplit( np.vsplit( np.dsplit( jnp.pad( UPLO= compute_uv= np.fft.fftshift( np.fft.ifftshift(
     np.fft.fftfreq( np.fft.rfftfreq( np.prod(x.shape) np.dtype( jnp.ldexp( weights= aweights= fweights=
     [::-1] check_grads( hessian_tensor_product( factorial(
+    check_grads( hessian_tensor_product( factorial( jax.linearize( jax.linear_transpose( jax.remat(
+    jax.custom_gradient jax.checkpoint( jax.checkpoint_policies.dots_saveable checkpoint_name(
+    save_only_these_names( jax.disable_jit( jax.ops.segment_sum( jax.Array NamedTuple nondiff_argnames=
+    axis_size= broadcast_shapes( broadcast_in_dim( top_k( jnp.einsum( signature= excluded= jnp.pad(
+    np.pad( np.block( jnp.piecewise( jnp.take_along_axis( np.tri( np.mask_indices( np.indices(
+    np.fromfunction( np.isscalar( np.array_equiv( jnp.nanvar( jnp.nanstd( jnp.cumulative_sum( np.i0(
 """
-FAMILIES = ("autograd", "jax.tree_util", "scipy.optimize", "scipy.special", "scipy.stats")
+FAMILIES = (
+    "autograd",
+    "jax.example_libraries",
+    "jax.tree_util",
+    "scipy.optimize",
+    "scipy.special",
+    "scipy.stats",
+)
 FAMILIES += ("torch.distributions", "torch.nn", "torch.optim", "torch.amp", "torch.func")
 WITHIN = frozenset(
     {
@@ -38,6 +51,11 @@ WITHIN = frozenset(
         *("torch.nn.NonDynamicallyQuantizableLinear", "torch.nn.indented"),
         *("torch.nn.reduction_of", "scipy.stats.as_floats", "scipy.optimize.OptimizeResult"),
         "scipy.optimize.RootResults",
+        *(
+            "jax.example_libraries.optimizers.JoinPoint",
+            "jax.example_libraries.optimizers.Optimizer",
+        ),
+        "jax.example_libraries.optimizers.OptimizerState",
     }
 )
 """Parts of the library that programs do not name."""

@@ -59,6 +59,29 @@ def _fields(value: Any) -> Any:
     return value
 
 
+class _Described:
+    """What is known of a field of a data class."""
+
+    said = "a field of a data class"
+    _members: tuple[dict[str, Any], dict[str, Any]] = (
+        {
+            "name": lambda described: described.field.name,
+            "init": lambda described: described.field.init,
+            "metadata": lambda described: {**described.field.metadata},
+        },
+        {},
+    )
+
+    def __init__(self, field: dataclasses.Field[Any]) -> None:
+        self.field = field
+
+
+def _described(session: Any, value: Any) -> tuple[_Described, ...]:
+    if not dataclasses.is_dataclass(value):
+        raise run_error("wrong-type", "`fields` takes a data class or an object of one")
+    return tuple(_Described(field) for field in dataclasses.fields(value))
+
+
 def _replaced(session: Any, *objects: Any, named: Any) -> Any:
     if len(objects) != 1:
         raise run_error("wrong-arity", f"`replace` takes one object, got {len(objects)}")
@@ -98,6 +121,18 @@ asdict: Op = _of_dataclasses(
     "asdict",
     lambda session, value: _fields(_object(value, "asdict")),
     "the fields of an object and what they hold, as a dictionary",
+    args=("value",),
+)
+fields: Op = _of_dataclasses(
+    "fields",
+    _described,
+    "the fields of a data class, each with its `name`, `init` and `metadata`",
+    args=("value",),
+)
+is_dataclass: Op = _of_dataclasses(
+    "is_dataclass",
+    lambda session, value: dataclasses.is_dataclass(value),
+    "true of data classes and their objects",
     args=("value",),
 )
 replace: Op = _of_dataclasses(

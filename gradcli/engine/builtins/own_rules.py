@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gradcli.engine.ops.op import Op, host
+from gradcli.engine.run.code.functions import parameters
 from gradcli.engine.run.derivatives.custom import Custom, give_jvps, give_vjps
 from gradcli.engine.values.sizes import describe, whole
 from gradcli.errors import run_error
@@ -13,21 +14,34 @@ FAMILY = 343, "Own derivatives"
 
 
 def _custom(name: str) -> Op:
-    def call(session: Any, fun: Any, nondiff_argnums: Any) -> Custom:
+    def call(session: Any, fun: Any, nondiff_argnums: Any, nondiff_argnames: Any) -> Any:
+        if fun is None:
+            return lambda decorated: call(session, decorated, nondiff_argnums, nondiff_argnames)
         if not callable(fun):
             raise run_error("wrong-type", f"`{name}` takes a function, got {describe(fun)}")
-        still = [whole(i, "nondiff_argnums") for i in session.items(nondiff_argnums)]
+        numbers = [nondiff_argnums] if type(nondiff_argnums) is int else nondiff_argnums
+        still = [whole(i, "nondiff_argnums") for i in session.items(numbers)]
+        names = [nondiff_argnames] if type(nondiff_argnames) is str else nondiff_argnames
+        still += [_place(fun, argument) for argument in session.items(names)]
         return Custom(session, fun, still, name)
 
     return host(
         name,
         call,
-        args=("fun",),
-        params={"nondiff_argnums": ()},
+        args=("fun=None",),
+        params={"nondiff_argnums": (), "nondiff_argnames": ()},
         doc=f"`jax.{name}`: the function, with a method `def{name[-3:]}` that gives it a rule.",
         source=f"JAX: {name}",
         keeps=True,
     )
+
+
+def _place(function: Any, name: Any) -> int:
+    """The place of an argument among those of a function."""
+    known = parameters(function) or ()
+    if name not in known:
+        raise run_error("bad-argument", f"the function has no argument `{name}`", raises=ValueError)
+    return known.index(name)
 
 
 custom_vjp: Op = _custom("custom_vjp")

@@ -125,11 +125,28 @@ tree_reduce: Op = host(
 )
 
 
-def _filled(tree: Tree, leaves: Iterator[Any], is_leaf: Any = None) -> Tree:
+def filled(tree: Tree, leaves: Iterator[Any], is_leaf: Any = None) -> Tree:
+    """A tree of the same form with other values."""
     parts = _nodes(tree, is_leaf)
     if parts is None:
         return next(leaves)
-    return _rebuilt(tree, [_filled(p, leaves, is_leaf) for p in parts])
+    return _rebuilt(tree, [filled(p, leaves, is_leaf) for p in parts])
+
+
+def with_arrays(session: Any, tree: Tree) -> Tree:
+    """A tree in which lists of numbers are the arrays that they stand for."""
+    if _is_array(tree):
+        return session.tensor(tree)
+    parts = _parts(tree)
+    return tree if parts is None else _rebuilt(tree, [with_arrays(session, p) for p in parts])
+
+
+def _is_array(value: Any) -> bool:
+    return (
+        type(value) is list
+        and bool(value)
+        and all(type(v) in NUMBERS or _is_array(v) for v in value)
+    )
 
 
 class _Form:
@@ -176,7 +193,7 @@ class _Form:
         if len(values) != self.leaves():
             message = f"{len(values)} values do not fill the tree"
             raise run_error("wrong-count", message, raises=ValueError)
-        return _filled(self.tree, iter(values), self.is_leaf)
+        return filled(self.tree, iter(values), self.is_leaf)
 
     def up_to(self, tree: Tree) -> list[Any]:
         """The parts of a larger tree that stand where this form has leaves."""
@@ -192,6 +209,18 @@ class _Form:
             raise run_error("wrong-count", "the tree does not begin as the form", raises=ValueError)
         for part, other in zip(parts, others, strict=True):
             yield from self._parts_beside(part, other)
+
+    def nodes(self) -> int:
+        """How many leaves and nodes there are."""
+        return 1 + sum(form.nodes() for form in self.children())
+
+    def parts_of(self, tree: Tree) -> list[Any]:
+        """The parts of a tree that is a node."""
+        return _parts(tree) or []
+
+    def node_keys(self) -> list[Any]:
+        """The keys of a dictionary in the order of the parts."""
+        return sorted(self.tree, key=str)
 
     def children(self) -> list[_Form]:
         """The forms of the parts."""
@@ -212,8 +241,11 @@ def _alike(a: _Form, left: Tree, b: _Form, right: Tree) -> bool:
 
 
 _Form._members = (
-    {"num_leaves": lambda form: form.leaves()},
+    {"num_leaves": lambda form: form.leaves(), "num_nodes": lambda form: form.nodes()},
     {
+        "unflatten": lambda session, site, form, leaves: form.filled(session.items(leaves)),
+        "parts_of": lambda session, site, form, tree: form.parts_of(tree),
+        "node_keys": lambda session, site, form: form.node_keys(),
         "flatten_up_to": lambda session, site, form, tree: form.up_to(tree),
         "children": lambda session, site, form: form.children(),
     },
@@ -270,7 +302,7 @@ def from_vector(session: Any, tree: Tree, row: Any) -> Tree:
         at += count
         return session.do(ops.reshape, [part], {"shape": shape})
 
-    return _filled(tree, map(taken, leaves_of(tree)))
+    return filled(tree, map(taken, leaves_of(tree)))
 
 
 ravel_pytree: Op = host(

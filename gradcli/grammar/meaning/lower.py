@@ -443,7 +443,7 @@ class _Lowering(Expressions):
         self.block_into(self.out, s.body)
         function.members, function.owner, function.scope, self.inside = around
         held = tuple((name, ir.Slot(slot, s.span)) for name, slot in members.items())
-        if decorators and (fields := annotated(s.body)):
+        if (decorators or bases) and (fields := annotated(s.body)):
             names = ir.Slot(self.hide(), s.span)
             items = tuple(ir.Const(name, s.span) for name in fields)
             self.emit(ir.Build(s.span, names.index, "tuple", items))

@@ -311,7 +311,7 @@ def _table(text: str) -> dict[str, str]:
 _TYPING = """
     AbstractSet Annotated Any AnyStr AsyncIterator Callable ClassVar Collection Container
     Counter DefaultDict Deque Dict Final FrozenSet Generator Generic Hashable Iterable Iterator
-    List Literal Mapping MutableMapping MutableSequence NamedTuple NewType NoReturn Optional
+    List Literal Mapping MutableMapping MutableSequence NewType NoReturn Optional
     OrderedDict ParamSpec Protocol Reversible Self Sequence Set Sized Text Tuple Type TypeAlias
     TypeVar TypedDict Union
 """
@@ -347,7 +347,8 @@ _NAMES = {
         """,
     "dataclasses": """
         asdict=python_dataclasses_asdict dataclass=python_dataclasses_dataclass
-        field=python_dataclasses_field replace=python_dataclasses_replace
+        field=python_dataclasses_field fields=python_dataclasses_fields
+        is_dataclass=python_dataclasses_is_dataclass replace=python_dataclasses_replace
         """,
     "collections": "OrderedDict=dict",
     "copy": "copy=python_copy_copy deepcopy=python_copy_deepcopy",
@@ -391,13 +392,13 @@ _NAMES = {
         atleast_1d atleast_2d atleast_3d ceil clip=clamp column_stack concatenate=cat
         concat=cat copysign cos cosh count_nonzero deg2rad
         diagonal=numpy_diagonal diff
-        divide=div dstack e einsum equal=eq exp exp2 expand_dims=unsqueeze expm1 eye
+        divide=div dstack e einsum=numpy_einsum equal=eq exp exp2 expand_dims=unsqueeze expm1 eye
         fabs=abs fliplr flipud float32=numpy_float32
         float64=numpy_float64 double=numpy_float64 float_power floor
         floor_divide fmax fmin fmod greater=gt greater_equal=ge heaviside hstack hypot
         identity=eye inf inner int64=numpy_int64 isclose isfinite isinf isnan kron
         less=lt less_equal=le log log10 log1p log2 logaddexp logaddexp2
-        logical_and logical_not logical_or logical_xor matmul maximum
+        logical_and logical_not logical_or logical_xor matmul maximum i0
         mean minimum mod=remainder moveaxis multiply=mul nan nan_to_num nanmean nansum
         negative=neg not_equal=ne ones_like outer pi polygamma positive power=pow
         rad2deg radians=deg2rad degrees=rad2deg ravel reciprocal remainder reshape
@@ -427,10 +428,11 @@ _NAMES = {
         """,
     "jax": """
         block_until_ready device_get=block_until_ready grad hessian=func_hessian jacfwd
-        jacobian=jacrev jacrev jit jvp checkpoint=block_until_ready value_and_grad vjp vmap=jax_vmap
-        custom_jvp custom_vjp tree_map tree_leaves remat=block_until_ready Array=tensor
+        jacobian=jacrev jacrev jit jvp checkpoint=jit value_and_grad vjp vmap=jax_vmap
+        custom_jvp custom_vjp tree_map tree_leaves remat=jit Array=tensor
         __version__=jax_version
         """,
+    "jax.ad_checkpoint": "checkpoint=jit remat=jit",
     "jax.config": "update=jax_config_update",
     "jax.flatten_util": "ravel_pytree",
     "jax.test_util": "check_grads=jax_check_grads",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gradcli.engine.builtins.names.numpy import of_tensors
+from gradcli.engine.builtins.trees import filled, leaves_of, with_arrays
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import Op, constant, host
 from gradcli.engine.ops.tracing import Tracing
@@ -36,9 +37,11 @@ vmap: Op = host(
 
 jax_vmap: Op = host(
     "jax_vmap",
-    batched,
+    lambda session, function, in_dims, out_dims, axis_name, axis_size: batched(
+        session, function, in_dims, out_dims, axis_size
+    ),
     args=("fun",),
-    params={"in_dims": 0, "out_dims": 0},
+    params={"in_dims": 0, "out_dims": 0, "axis_name": None, "axis_size": None},
     doc="`jax.vmap`: `vmap` by JAX's names.",
     source="JAX: vmap",
     keeps=True,
@@ -294,7 +297,9 @@ log_softmax: Op = of_tensors(
 # control flow -----------------------------------------------------------------------------------
 
 
-def _fori_loop(session: Any, lower: Any, upper: Any, body: Any, init: Any) -> Any:
+def _fori_loop(
+    session: Any, lower: Any, upper: Any, body: Any, init: Any, unroll: Any = None
+) -> Any:
     value = init
     for i in range(whole(lower, "lower"), whole(upper, "upper")):
         value = called(body, [i, value], "fori_loop")
@@ -305,6 +310,7 @@ fori_loop: Op = host(
     "fori_loop",
     _fori_loop,
     args=("lower", "upper", "body_fun", "init_val"),
+    params={"unroll": None},
     doc="`jax.lax.fori_loop`: the value after `value = body(i, value)` for each i.",
     source="JAX: lax.fori_loop",
     keeps=True,
@@ -361,13 +367,10 @@ def _scan(session: Any, f: Any, init: Any, xs: Any, length: Any, reverse: Any, u
 
 
 def _rows(session: Any, xs: Any) -> list[Any]:
-    """The rows of an array, or of several in a tuple or dictionary, side by side."""
-    if isinstance(xs, tuple):
-        return _beside([_rows(session, part) for part in xs])
-    if type(xs) is dict:
-        rows = _beside([_rows(session, part) for part in xs.values()])
-        return [dict(zip(xs, row, strict=True)) for row in rows]
-    return session.items(xs)  # type: ignore[no-any-return]  # a list of them
+    """The rows of the arrays in a tree, each a tree of its form."""
+    form = with_arrays(session, xs)
+    columns = [session.items(leaf) for leaf in leaves_of(form)]
+    return [filled(form, iter(row)) for row in _beside(columns)]
 
 
 def _beside(parts: list[Any]) -> list[Any]:
@@ -375,19 +378,17 @@ def _beside(parts: list[Any]) -> list[Any]:
     counts = sorted({len(part) for part in parts})
     if len(counts) > 1:
         message = f"`scan` needs equally many rows of each, got {counts[0]} and {counts[-1]}"
-        raise run_error("wrong-count", message)
+        raise run_error("wrong-count", message, raises=ValueError)
     return [*zip(*parts, strict=True)]
 
 
-def _together(session: Any, found: Any) -> Any:
+def _together(session: Any, found: list[Any]) -> Any:
     """Values of all rows as arrays, in the form of one."""
-    if not found or found[0] is None:
+    if not found:
         return None
-    if isinstance(found[0], tuple):
-        return tuple(_together(session, part) for part in _beside(found))
-    if type(found[0]) is dict:
-        return {key: _together(session, [value[key] for value in found]) for key in found[0]}
-    return session.tensor([*found])
+    columns = _beside([[*leaves_of(value)] for value in found])
+    stacked = (session.tensor([*map(session.tensor, column)]) for column in columns)
+    return filled(found[0], stacked)
 
 
 scan: Op = host(

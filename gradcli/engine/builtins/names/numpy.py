@@ -11,7 +11,6 @@ from gradcli.engine.ops.binding import static
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import REQUIRED, Op, constant, host
 from gradcli.engine.ops.statics import UNSURE, Statics
-from gradcli.engine.run.code.functions import called
 from gradcli.engine.run.language.joining import Joiner
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.data import NUMBERS, dtype_of, np, plain, shape_of
@@ -618,29 +617,6 @@ histogram: Op = host(
     doc="`np.histogram`: how many elements lie between edges, and the edges; constants.",
     flat=True,
     source="NumPy: histogram",
-)
-
-
-def _vectorize(session: Any, function: Any) -> Any:
-    def each(*given: Any) -> Any:
-        arrays = _operands(session, "vectorize", given)
-        if not any(shape_of(a) for a in arrays):
-            return called(function, arrays, "vectorize")
-        size = broadcast(*map(shape_of, arrays))
-        shown = [session.do(ops.broadcast_to, [a], {"size": size}) for a in arrays]
-        rows = zip(*(session.iterate(a) for a in shown), strict=True)
-        return session.tensor([each(*row) for row in rows])
-
-    return each
-
-
-vectorize: Op = host(
-    "numpy_vectorize",
-    _vectorize,
-    args=("function",),
-    doc="`np.vectorize`: the function of numbers on each element.",
-    source="NumPy: vectorize",
-    keeps=True,
 )
 
 

@@ -532,3 +532,14 @@ einsum: Op = host(
     "any further dimensions, which broadcast.",
     source="PyTorch: einsum",
 )
+
+numpy_einsum: Op = host(
+    "numpy_einsum",
+    lambda session, *given, **settings: _einsum(session, *given),
+    infer=lambda known, *given, **settings: _einsum_of(known, *given),
+    by=("contraction",),
+    args=("*subscripts",),
+    params={"optimize": None, "precision": None, "preferred_element_type": None},
+    doc="`np.einsum`: `einsum`; the settings, of NumPy and JAX, change nothing.",
+    source="NumPy: einsum",
+)

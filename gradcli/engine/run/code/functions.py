@@ -67,6 +67,18 @@ def misfit(function: Any, count: int, keywords: Mapping[str, Any] = NO_KEYWORDS)
     return f"`{name}` takes {least}{counted(len(names), 'argument')}"
 
 
+def parameters(function: Any) -> tuple[str, ...] | None:
+    """The names of a program's function's arguments by place; None of any other function, and of
+    one with any number of arguments, or with arguments by name alone.
+    """
+    if type(function) is not FunctionType or function.__code__.co_filename != FILENAME:
+        return None
+    code = function.__code__
+    if code.co_kwonlyargcount or code.co_flags & (_ANY_NUMBER | _ANY_NAME):
+        return None
+    return code.co_varnames[: code.co_argcount]
+
+
 def wrong_function(
     function: Any,
     code: str,

@@ -12,15 +12,21 @@ from gradcli.engine.run.session.evaluator import Evaluator
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import NUMBERS, shape_of
-from gradcli.engine.values.sizes import axis
+from gradcli.engine.values.objects import parts_of, with_parts
+from gradcli.engine.values.sizes import axis, whole
 from gradcli.errors import run_error
 
 
 def vmap(
-    session: Evaluator, function: Any, in_dims: Any = 0, out_dims: Any = 0
+    session: Evaluator,
+    function: Any,
+    in_dims: Any = 0,
+    out_dims: Any = 0,
+    axis_size: Any = None,
 ) -> Callable[..., Any]:
     """The function on batches: it is applied to each part along `in_dims`, and the results are
     joined along `out_dims`. Every part is recorded, so everything that is differentiable stays so.
+    `axis_size` says how many parts there are where no argument has any.
     """
 
     def batched(*args: Any, **keywords: Any) -> Any:
@@ -33,6 +39,8 @@ def vmap(
         sizes = {n for a, d in zip(given, dims, strict=True) for n in _sizes(a, d)}
         named = {name: _tensors(session, value) for name, value in keywords.items()}
         sizes.update(n for value in named.values() for n in _sizes(value, 0))
+        if axis_size is not None:
+            sizes.add(whole(axis_size, "axis_size"))
         if len(sizes) != 1:
             said = "none" if not sizes else " and ".join(map(str, sorted(sizes)))
             message = f"`vmap` needs batches of one size, got {said}"
@@ -62,7 +70,8 @@ def _tensors(session: Evaluator, value: Any) -> Any:
         return tuple(_tensors(session, v) for v in value)
     if type(value) is dict:
         return {key: _tensors(session, v) for key, v in value.items()}
-    return value
+    parts = parts_of(value)
+    return value if parts is None else with_parts(value, [_tensors(session, v) for v in parts])
 
 
 def _by_key(dim: Any, value: dict[Any, Any]) -> dict[Any, Any]:
@@ -75,6 +84,7 @@ def _by_key(dim: Any, value: dict[Any, Any]) -> dict[Any, Any]:
 
 
 def _inner(dim: Any, count: int) -> Sequence[Any]:
+    dim = dim if parts_of(dim) is None else parts_of(dim)
     if not isinstance(dim, (list, tuple)):
         return [dim] * count
     if len(dim) != count:
@@ -91,6 +101,8 @@ def _sizes(value: Any, dim: Any) -> list[int]:
     if type(value) is dict:
         dims = _by_key(dim, value)
         return [n for key, v in value.items() for n in _sizes(v, dims[key])]
+    if (parts := parts_of(value)) is not None:
+        return _sizes(tuple(parts), dim)
     dim = data_of(dim)
     if dim is None:
         return []
@@ -109,6 +121,8 @@ def _part(session: Evaluator, value: Any, dim: Any, i: int) -> Any:
     if type(value) is dict:
         dims = _by_key(dim, value)
         return {key: _part(session, v, dims[key], i) for key, v in value.items()}
+    if (parts := parts_of(value)) is not None:
+        return with_parts(value, _part(session, tuple(parts), dim, i))
     if dim is None:
         return value
     return session.do(ops.select, [value], {"dim": data_of(dim), "index": i})
@@ -117,6 +131,8 @@ def _part(session: Evaluator, value: Any, dim: Any, i: int) -> Any:
 def _together(session: Evaluator, found: Sequence[Any], dim: Any) -> Any:
     """The results of all parts, stacked."""
     first = found[0]
+    if first is None:
+        return None
     if isinstance(first, tuple):
         dims = dim if isinstance(dim, (list, tuple)) else [dim] * len(first)
         if len(dims) != len(first) or any(len(f) != len(first) for f in found):
@@ -126,6 +142,9 @@ def _together(session: Evaluator, found: Sequence[Any], dim: Any) -> Any:
     if type(first) is dict:
         by_key = _by_key(dim, first)
         return {key: _together(session, [f[key] for f in found], by_key[key]) for key in first}
+    if (parts := parts_of(first)) is not None:
+        rows = [tuple(parts_of(f) or ()) for f in found]
+        return with_parts(first, _together(session, rows, _inner(dim, len(parts))))
     values = [session.tensor(v) for v in found]
     for value in values:
         if not isinstance(value, Tensor) and type(value) not in NUMBERS:

@@ -13,7 +13,13 @@ from typing import Any
 
 from gradcli.engine.autodiff.linearize import zeros
 from gradcli.engine.ops.catalog import ops
-from gradcli.engine.run.code.functions import called, wrong_function
+from gradcli.engine.run.code.functions import (
+    PARAMETERS,
+    called,
+    misfit,
+    parameters,
+    wrong_function,
+)
 from gradcli.engine.run.code.naming import kind_of
 from gradcli.engine.run.derivatives import transforms
 from gradcli.engine.run.derivatives.own import Context, OwnFunction
@@ -54,13 +60,35 @@ class Custom:
         self.__name__ = getattr(function, "__name__", by)
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
-        if keywords:
-            raise run_error("wrong-arity", f"`{self.__name__}` takes no arguments by name here")
+        if keywords or self.by != "primitive":
+            args = self._by_place(args, keywords)
+        if self.by != "primitive" and self.pull is None and self.push is None:
+            rule = f"def{self.by[-3:]}"
+            message = f"`{self.__name__}` has no rule"
+            help = f"`{self.__name__}.{rule}(...)` gives it one"
+            raise run_error("wrong-rule", message, help=help, raises=AttributeError)
         if self.pull is None and self.push is None and not self._lacks_rules(args):
             return called(self.function, args, self.by)
         moving = [a for i, a in enumerate(args) if i not in self.still]
         kept = {i: a for i, a in enumerate(args) if i in self.still}
         return _Call(self, moving, kept).done()
+
+    def _by_place(self, args: Sequence[Any], keywords: Mapping[str, Any]) -> tuple[Any, ...]:
+        """All arguments by place: those given by name, and defaults."""
+        wrong = misfit(self.function, len(args), keywords)
+        if wrong is not None:
+            raise wrong_function(self.function, "wrong-arity", wrong, label=PARAMETERS)
+        names = parameters(self.function)
+        if names is None:
+            if keywords:
+                message = f"`{self.__name__}` takes no arguments by name here"
+                raise run_error("wrong-arity", message)
+            return (*args,)
+        defaults = dict(
+            zip(reversed(names), reversed(self.function.__defaults__ or ()), strict=False)
+        )
+        rest = [{**defaults, **keywords}[name] for name in names[len(args) :]]
+        return (*args, *rest)
 
     def _lacks_rules(self, args: Sequence[Any]) -> bool:
         """True of a primitive whose derivative may be asked for: nothing looks into it."""

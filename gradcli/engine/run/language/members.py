@@ -155,7 +155,9 @@ UNRECORDED = frozenset(
 )
 """Members that give the same, whether what came before was recorded or not."""
 
-_OF_FORMS = frozenset({"num_leaves", "flatten_up_to", "children"})
+_OF_FORMS = frozenset(
+    {"num_leaves", "num_nodes", "flatten_up_to", "children", "unflatten", "parts_of", "node_keys"}
+)
 """Attributes of the form of a tree, as JAX has them."""
 
 
@@ -164,7 +166,7 @@ def attributes() -> frozenset[str]:
     from gradcli.engine.run.language.pictures import NAMES as DRAWN
 
     names: set[str] = set(_SETTERS) | ops.fields | OWN_NAMES | {*DRAWS, "shuffle"} | NAMES | DRAWN
-    names |= STREAMS | _OF_FORMS
+    names |= STREAMS | _OF_FORMS | {"metadata"}
     names.update(("__name__", "__next__", "power", *EDGE, *_SLICE, "primal", "tangent"))
     for getters, methods in (_TENSOR, _NODE, _LIST, _HANDLE, _FIELDS):
         names.update(getters, methods)

@@ -64,11 +64,15 @@ def made(name: str, bases: Sequence[Any], members: Mapping[str, Any]) -> type[Ob
     if "__annotations__" in held:  # the names alone, in order: types mean nothing here
         held["__annotations__"] = dict.fromkeys(held["__annotations__"], object)
     try:
-        return type(name, (*bases,) or (Object,), {**held, "__module__": "__main__"})
+        kind = type(name, (*bases,) or (Object,), {**held, "__module__": "__main__"})
     except TypeError as error:
         raise run_error(
             "bad-class", f"these bases of `{name}` do not go together: {error}"
         ) from None
+    if (take_fields := getattr(kind, "_take_fields", None)) is not None:  # `NamedTuple` has it
+        names = [*held.get("__annotations__", ())]
+        take_fields(kind, names, {field: held[field] for field in names if field in held})
+    return kind
 
 
 def _unbound(value: Any) -> Any:

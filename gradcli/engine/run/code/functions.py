@@ -80,21 +80,10 @@ def parameters(function: Any) -> tuple[str, ...] | None:
 
 
 def wrong_function(
-    function: Any,
-    code: str,
-    message: str,
-    help: str | None = None,
-    *,
-    label: str = "",
-    raises: type[Exception] | None = None,
+    function: Any, code: str, message: str, help: str | None = None, *, label: str = ""
 ) -> RunError:
-    """The error about a function of the program, at its place or where the label points; `raises`
-    is what a handler of the program sees, as in `run_error`.
-    """
-    found = Diagnostic(code, message, None, place_of(function), label=label, help=help)
-    error = RunError(found)
-    error.raises = raises
-    return error
+    """The error about a function of the program, at its place or where the label points."""
+    return RunError(Diagnostic(code, message, None, place_of(function), label=label, help=help))
 
 
 def place_of(function: Any) -> Span | None:

@@ -13,6 +13,7 @@ from typing import Any
 from gradcli.engine.autodiff.linearize import Linearized
 from gradcli.engine.run.code.functions import wrong_function
 from gradcli.engine.run.derivatives.transforms import (
+    NO_TENSOR,
     Traced,
     Tree,
     constant,
@@ -28,7 +29,7 @@ from gradcli.engine.run.session.state import Session
 from gradcli.engine.tape.tensor import Tensor, leaf, node_of
 from gradcli.engine.values.carrier import like_of
 from gradcli.engine.values.data import np, shape_of
-from gradcli.errors import run_error
+from gradcli.errors import RunError, run_error
 
 
 def vjp(
@@ -142,6 +143,10 @@ def as_pytorch(derivative: Callable[..., Any]) -> Callable[..., Any]:
             return derivative(
                 session, function, inputs, *given, create_graph=create_graph, **options
             )
+        except RunError as error:
+            if error.diagnostics[0].message.startswith(NO_TENSOR):
+                error.raises = TypeError
+            raise
         finally:
             session.recording = before
 

@@ -58,6 +58,10 @@ def values_in(tree: Tree) -> Iterator[Any]:
         yield from values_in(part)
 
 
+NO_TENSOR = "the function must return a number or tensor"
+"""How the message about a function begins that returned neither."""
+
+
 class Traced:
     """One run of a function whose differentiated arguments are points of the graph.
 
@@ -154,8 +158,8 @@ class Traced:
             return with_parts(out, [self._result(function, part) for part in parts])
         out = self.session.tensor(out)
         if not isinstance(out, Tensor) and type(out) not in NUMBERS:
-            message = f"the function must return a number or tensor, it returned {kind_of(out)}"
-            raise wrong_function(function, "not-differentiable", message, raises=TypeError)
+            message = f"{NO_TENSOR}, it returned {kind_of(out)}"
+            raise wrong_function(function, "not-differentiable", message)
         return out
 
     def linearized(self, out: Tree) -> Linearized:

@@ -642,7 +642,6 @@ MEMBERS = frozenset(
         '_kept',
         '_known',
         '_last_lr',
-        '_line',
         '_make',
         '_margins',
         '_matrix',

@@ -1,4 +1,4 @@
-"""Keys of `ModuleDict` are attributes, as in PyTorch; other names stay unknown before the run."""
+"""Keys of `ModuleDict` are attributes, as in PyTorch; and small parts of Python's modules."""
 
 import pytest
 
@@ -29,3 +29,8 @@ def test_another_name_is_refused(made):
 def test_a_weak_reference_gives_what_it_refers_to():
     text = "import weakref\nclass A:\n    pass\na = A()\nr = weakref.ref(a)\nprint(r() is a)"
     assert printed(text) == "True\n"
+
+
+def test_what_is_written_stands_before_what_is_printed_next():
+    text = "import sys\nsys.stdout.write('a')\nprint('b')\nsys.stdout.write('c\\nd')\nsys.stdout.flush()"
+    assert printed(text) == "ab\nc\nd"

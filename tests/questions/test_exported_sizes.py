@@ -18,6 +18,7 @@ needs_cc = pytest.mark.skipif(CC is None, reason="there is no C compiler")
 
 T = "input t: float[n]\n"
 LOOP = f"{T}input b = 0.1\ns = 0.0\nfor i in range"
+GROUPS = "input theta = [0.5, 1.5, -1.0]\ninput y: float[n]\ninput g: int[n]\n"
 PROGRAMS = {
     "fit": f"input a = 1.0\ninput k = 0.5\n{T}input y: float[n]\nr = a * exp(-k * t) - y\nsum(r * r)",
     "cumulative": f"{LOOP}(len(t)):\n    s = s * b + t[i]\ns",
@@ -27,6 +28,9 @@ PROGRAMS = {
     "rows": "input w: float[n, 2]\ninput b: float[2] = [0.5, 1.5]\nr = w @ b\nsum(r * r) / n",
     "two": f"{T}input u: float[m]\nsum(t) * sum(u) + t[0] * u[-1]",
     "slices": f"{T}sum(t[2:-1] * t[:-3])",
+    "groups": f"{GROUPS}sum((y - theta[g]) ** 2)",
+    "group by group": f"{GROUPS}s = 0.0\nfor i in range(len(y)):\n"
+    "    k = g[i]\n    s = s + (y[i] - theta[k] * theta[g[i]]) ** 2 * theta[k]\ns",
     "until": f"{T}y = t\nwhile sum(y) < 50:\n    y = y * 1.5 + 0.1\nsum(y * t)",
 }
 SIZES = (1, 2, 3, 4, 9, 40, 300)
@@ -37,13 +41,20 @@ def _unit(text, words, order=1, **given):
 
 
 def _values(program, n):
-    """Numbers for the inputs: `n` for each free size, and two more for `m`."""
+    """Numbers for the inputs: `n` for each free size, and two more for `m`. Ints are places in an
+    array of three.
+    """
     sizes = {"n": n, "m": n + 2}
     values, rng = {}, np.random.default_rng(n)
     for i in program.loaded.program.inputs:
-        own = (i.type or ("", ()))[1] or ()
-        shape = [size if isinstance(size, int) else sizes[size] for size in own]
-        values[i.name] = rng.uniform(0.3, 1.4, shape) if shape else 0.6
+        kind, own = i.type or ("", ())
+        shape = [size if isinstance(size, int) else sizes[size] for size in own or ()]
+        if kind == "int":
+            values[i.name] = rng.integers(-3, 3, shape)
+        elif i.name == "theta":
+            values[i.name] = rng.uniform(0.3, 1.4, 3)
+        else:
+            values[i.name] = rng.uniform(0.3, 1.4, shape) if shape else 0.6
     return values
 
 
@@ -97,6 +108,13 @@ def test_a_hessian_has_any_size():
     t = np.linspace(0.5, 2, 7)
     _, _, hessian = function_of(python.source(unit, "0"), "f")(t)
     assert np.allclose(hessian.reshape(7, 7), np.diag(6 * t))
+
+
+def test_a_gradient_of_many_numbers_is_one_array():
+    """What a sample of the sizes costs does not grow with its elements."""
+    unit = _unit("input a: float[900, 900]\nsum(a * a)", c.RESERVED)
+    assert [len(output.runs) for output in unit.outputs] == [1, 1]
+    assert unit.outputs[1].says[901] == "d result / d a[1, 1]"
 
 
 def test_a_given_value_sets_the_size():

@@ -14,7 +14,7 @@ from gradcli.engine.compile.export import checks
 from gradcli.engine.compile.export.languages import c, latex, python
 from gradcli.engine.compile.export.remarks import Remarks
 from gradcli.engine.compile.export.unit import Given as Parameter
-from gradcli.engine.compile.export.unit import Question, Results, Said, Unit, unit
+from gradcli.engine.compile.export.unit import Question, Unit, unit
 from gradcli.engine.compile.specialize.program import Tensors
 from gradcli.engine.compile.specialize.tracing.arrays import Arrays
 from gradcli.engine.compile.specialize.tracing.scalarized import Vectors
@@ -46,6 +46,7 @@ from gradcli.questions.exported.lowerings import (
     PlainRun,
     PlainValue,
 )
+from gradcli.questions.exported.results import results
 
 _ORDERS: Sequence[Sequence[type[Plain]]] = (
     (PlainValue, PlainRun),
@@ -466,7 +467,7 @@ def _asked(
         {} if found is None else found.cotangents,
         inputs,
         known,
-        [*_results(made, of)],
+        [*results(made, of)],
         remarks,
         PurePath(loaded.source.name).name,
         fixed,
@@ -477,49 +478,3 @@ def _asked(
 def _kind(type: str) -> str:
     """The type of the numbers of a value."""
     return NUMBERS_IN[dtype_and_shape(type)[0]]
-
-
-def _results(made: Plain, of: Sequence[str]) -> Iterator[Results]:
-    """What the function gives, with the places among the results of the program."""
-    named = [*zip(of or [made.output], made.shapes_of_results, strict=True)]
-    outputs = [element for name, shape in named for element in _elements(name, shape)]
-    is_scalar = made.width == 1 and not made.shape
-    ys = [name for name, _ in named]
-    yield Results(
-        "value", range(made.width), Said(len(outputs), outputs.__getitem__, ys), is_scalar
-    )
-    if not made.order:
-        return
-    axes = [*made.axes()]
-    points = [p for name, shape in axes for p in _elements(name, shape)]
-    before, count, width = made.before, len(made.points), made.width
-    xs, across = [name for name, _ in axes], len(points)
-    says = Said(
-        len(outputs) * across,
-        lambda k: f"d {outputs[k // across]} / d {points[k % across]}",
-        [f"d {y} / d {x}" for y in ys for x in xs],
-    )
-    if made.swept is not None and made.order == 1:
-        places: Sequence[int] = ()
-    elif made.is_forward:
-        places = [before + j * before + i for i in range(width) for j in range(count)]
-    else:
-        places = [*range(before, before + width * len(made.points))]
-    yield Results("grad" if is_scalar else "jacobian", places, says, False)
-    if made.order > 1:
-        start, each = before + count, range(count)
-        places = [start + j * start + before + i for i in each for j in each]
-        places = places if made.swept is None else ()
-        says = Said(
-            across * across,
-            lambda k: f"d2 {outputs[0]} / d {points[k // across]} d {points[k % across]}",
-            [f"d2 {ys[0]} / d {x} d {y}" for x in xs for y in xs],
-        )
-        yield Results("hessian", places, says, False)
-
-
-def _elements(name: str, shape: Sequence[int]) -> list[str]:
-    """The names of a value's elements."""
-    if not shape:
-        return [name]
-    return [f"{name}[{', '.join(map(str, at))}]" for at in np.ndindex(*shape)]

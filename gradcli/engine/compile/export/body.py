@@ -31,6 +31,7 @@ from gradcli.engine.compile.export.written import (
     Variable,
     When,
     While,
+    Whole,
     applied,
     is_atom,
     size,
@@ -72,7 +73,7 @@ class Body:
     Fields:
         inputs: the variables of its inputs.
         statements: its statements.
-        results: the expressions of its results.
+        results: the expressions of its results, or the arrays that they are.
         pushes: for each push, how many numbers it keeps and the loops around it.
         room: how many numbers its arrays in the work memory have.
         matrix: the beginning of its matrix of derivatives, if it has one.
@@ -109,13 +110,14 @@ class Body:
         self._loops: list[int | None] = []
         self.pushes: list[tuple[int, tuple[int | None, ...]]] = []
         self._block(program.block)
-        self.results = [y for x in program.block.results for y in self._result(x)]
+        self.results = [self._result(x) for x in program.block.results]
         self.statements = trimmed(self._made, self.wanted)
 
     @property
     def wanted(self) -> Sequence[Expression]:
         """What is read behind the statements."""
-        return self.results if self.matrix is None else [*self.results, self.matrix]
+        found = [Item(x.array, 0, x.type) if isinstance(x, Whole) else x for x in self.results]
+        return found if self.matrix is None else [*found, self.matrix]
 
     def _given_before(self, program: Program) -> Sequence[Value]:
         """The values that the program does not define."""
@@ -172,14 +174,14 @@ class Body:
         for i in block.body:
             self._instruction(i)
 
-    def _result(self, x: Operand) -> Sequence[Expression]:
-        """The numbers of a result: variables or constants."""
+    def _result(self, x: Operand) -> Expression | Whole:
+        """A result: a variable, a constant or an array."""
         found = self.expression(x)
         if isinstance(x, Value) and not is_atom(found):
             variable = self._name(x)
             self._made.append(Let(variable, found, True))
             self._known[x.number] = found = variable
-        return [found]
+        return found
 
     def _inside(self, block: Block) -> list[Statement]:
         """The statements of an inner block."""

@@ -22,6 +22,7 @@ from gradcli.engine.compile.export.written import (
     Item,
     Statement,
     Variable,
+    Whole,
     added,
     names_in,
     names_read,
@@ -118,17 +119,20 @@ class Output(Record):
         return found
 
 
-def runs(values: Sequence[Expression]) -> tuple[Run, ...]:
+def runs(values: Iterable[Expression | Whole]) -> tuple[Run, ...]:
     """Numbers as runs."""
     found: list[Run] = []
-    k = 0
-    while k < len(values):
-        x, count = values[k], 0
-        if isinstance(x, Item) and x.at == 0:
-            while k + count < len(values) and values[k + count] == Item(x.array, count, x.type):
-                count += 1
-        found.append(Run(k, x, count if count > _FEW else 0))
-        k += count if count > _FEW else 1
+    at = 0
+    for x in values:
+        if not isinstance(x, Whole):
+            found.append(Run(at, x, 0))
+            at += 1
+        elif x.count > _FEW:
+            found.append(Run(at, Item(x.array, 0, x.type), x.count))
+            at += x.count
+        else:
+            found += [Run(at + k, Item(x.array, k, x.type), 0) for k in range(x.count)]
+            at += x.count
     return tuple(found)
 
 
@@ -299,13 +303,14 @@ def unit(question: Question, name: str, reserved: frozenset[str], sizes: Mapping
                 wishes.setdefault(number, wishes[of])
     counters = {n: wishes.get(of.number) for n, of in again.counters.items()}
     wishes |= {n: name for n, name in counters.items() if name is not None}
-    says = [say for output in asked.outputs if output.places for say in output.says]
-    at = 0
-    for x in program.block.results:
-        if isinstance(x, Value):
-            is_whole = is_array(x.type)
-            wishes.setdefault(x.number, _wish(says[at].partition("[")[0] if is_whole else says[at]))
-        at += prod(dtype_and_shape(type_of(x))[1])
+    results = iter(program.block.results)
+    for output in asked.outputs:
+        at = 0
+        for x in islice(results, len(output.places)):
+            if isinstance(x, Value):
+                said = output.says[at].partition("[")[0] if is_array(x.type) else output.says[at]
+                wishes.setdefault(x.number, _wish(said))
+            at += prod(dtype_and_shape(type_of(x))[1])
     operations = Operations(names, min(sizes.values(), default=0))
     with_arrays = has_arrays(program)
     given_ = less, wishes, names, operations, asked.remarks, asked.first, known
@@ -314,7 +319,8 @@ def unit(question: Question, name: str, reserved: frozenset[str], sizes: Mapping
     made_outputs = []
     for output in asked.outputs:
         count = len(output.says)
-        several = runs([*islice(left, count)]) if output.places else _elements(body.matrix, count)
+        own = islice(left, len(output.places))
+        several = runs(own) if output.places else _elements(body.matrix, count)
         made_outputs.append(Output(output.name, several, count, output.says, output.is_number))
     tape = _tape(body)
     return Unit(
@@ -322,7 +328,7 @@ def unit(question: Question, name: str, reserved: frozenset[str], sizes: Mapping
         asked.source,
         tuple(asked.remarks.head),
         tuple(parameters),
-        called(operations.functions, body.statements, body.results),
+        called(operations.functions, body.statements, body.wanted),
         body.statements,
         tuple(made_outputs),
         tape,

@@ -61,6 +61,15 @@ class Item(Record):
     type: str
 
 
+class Whole(Record):
+    """All elements of an array, from its beginning on."""
+
+    __slots__ = ("array", "type", "count")
+    array: str
+    type: str
+    count: int
+
+
 class Total(Record):
     """The sum of elements of an array of floats in NumPy's order: `count` of them from the place
     `start` in steps.

@@ -37,6 +37,7 @@ from gradcli.engine.compile.export.written import (
     Take,
     TakeAll,
     Variable,
+    Whole,
     every,
     is_atom,
     size,
@@ -165,7 +166,7 @@ class ArrayBody(Body):
         """An argument of an op: a symbol, or a known value."""
         if not isinstance(x, Value):
             return x
-        if is_array(x.type) or x.number in self._symbols:
+        if is_array(x.type) or (x.number in self._symbols and x.type != "int"):  # ints are places
             return self._symbol(x)
         return self._loops_of.steps.number(Numbered(self._plain(x), x.type))
 
@@ -408,7 +409,7 @@ class ArrayBody(Body):
         if variables:
             self._made.append(Take(variables))
 
-    def _result(self, x: Operand) -> Sequence[Expression]:
+    def _result(self, x: Operand) -> Expression | Whole:
         if not is_array(type_of(x)):
             self._flush()
             return super()._result(x)
@@ -420,9 +421,9 @@ class ArrayBody(Body):
                 wish = self._names.get(x.number)
                 made = self._given.numbered(symbol.type) if wish is None else self._given(wish)
                 found = self._held(Variable(made, symbol.type), found)
-            return [found]
+            return found
         node = self._in_memory(x)
-        return [Item(node.at, k, node.type) for k in range(node.count)]
+        return Whole(node.at, node.type, node.count)
 
     # --- the matrix of derivatives --------------------------------------------------------------
 

@@ -32,8 +32,8 @@ def table(places, count=900):
     return "ort,id,x\n" + "".join(rows)
 
 
-def answered(cli, folder, data, options, suffix=".csv"):
-    """What each path answers to a file."""
+def answered(cli, folder, data, options, suffix=".csv", turn=None):
+    """What each path answers to a file; with a turn, every third path, another one first each turn."""
     file = folder / f"t{suffix}"
     file.write_bytes(data)
     packed = folder / f"t{suffix}.gz"
@@ -42,7 +42,7 @@ def answered(cli, folder, data, options, suffix=".csv"):
     half.write_bytes(data)
     out = folder / "out"
     found = {}
-    for name, line, stdin in (
+    paths = (
         ("plain", [file], ""),
         ("keep", [file, "--keep", "ort,id"], ""),
         ("json", [file, "--keep", "all", "-f", "ndjson"], ""),
@@ -54,7 +54,8 @@ def answered(cli, folder, data, options, suffix=".csv"):
         ("where", [file, "--where", "ort != 'a' and x > 3", "--keep", "ort"], ""),
         ("folder", [file, "--keep", "ort", "-o", f"{out}/", "--restart"], ""),
         ("cut", [file, "--keep", "ort", "--part-size", "8000", "-o", f"{out}/", "--restart"], ""),
-    ):
+    )
+    for name, line, stdin in paths if turn is None else paths[turn % 3 :: 3]:
         status, text, err = cli(*RUN, *map(str, line), *options, stdin=stdin)
         if not status and name in ("folder", "cut"):
             parts = sorted(out.glob(f"*{suffix}"), key=lambda p: (len(p.name), p.name))
@@ -65,12 +66,21 @@ def answered(cli, folder, data, options, suffix=".csv"):
     return found
 
 
-@pytest.mark.parametrize("encoding", PLACES)
-def test_every_path_reads_an_encoding(cli, tmp_path, encoding):
+@pytest.mark.parametrize(
+    ("encoding", "turn"),
+    [
+        *((encoding, turn) for turn, encoding in enumerate(PLACES)),
+        *(pytest.param(encoding, None, marks=pytest.mark.long) for encoding in PLACES),
+    ],
+)
+def test_every_path_reads_an_encoding(cli, tmp_path, encoding, turn):
+    """Each path reads three encodings, each encoding is read by a third of the paths; all by all in
+    the long tests.
+    """
     text = table(PLACES[encoding])
-    plain = answered(cli, tmp_path, text.encode(), [])
+    plain = answered(cli, tmp_path, text.encode(), [], turn=turn)
     assert {status for status, _, _ in plain.values()} == {0}, plain
-    found = answered(cli, tmp_path, text.encode(encoding), ["--encoding", encoding])
+    found = answered(cli, tmp_path, text.encode(encoding), ["--encoding", encoding], turn=turn)
     for name in plain:
         assert found[name] == plain[name], name
 

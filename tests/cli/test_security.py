@@ -256,7 +256,6 @@ class B:\n    def __reduce_ex__(self, n): return (f, (1.0,))
 class B:\n    def __del__(self): print('gone')
 class B:\n    def __get__(self, o, t): return t
 class B:\n    __class__ = A
-class B:\n    __slots__ = ('q',)
 class B:\n    def __format__(self, s): return getattr(self.__class__, '__mro__')\nf'{B()}'
 class B:\n    def __repr__(self): return getattr(f, '__globals__')\nrepr(B())
 class B:\n    def __exit__(self, k, v, t): t.tb_frame\n    def __enter__(self): pass\nwith B(): f(1, 2)

@@ -30,6 +30,7 @@ ELSEWHERE = {
     "compile/export/arrays/functions.py": "which primitive or function of C one of NumPy's is",
     "compile/export/languages/latex.py": "which command or sign of LaTeX a function or a test is",
     "compile/export/languages/python_support.py": "which functions of Python's `math` raise errors where C's do not",
+    "run/language/members.py": "which methods of a tensor do something else than the op of that name",
     "run/language/operators.py": "which op a sign of the language stands for, or for tensors only",
     "run/language/updates.py": "which op a method of JAX's `x.at[i]` does",
     "run/session/classes.py": "which of Python's operators an object of the program has for one of those",

@@ -102,8 +102,8 @@ TRANSFORMS = {
     "jacobian at": "j = torch.autograd.functional.jacobian(lambda t: t ** 3 * b, x)\nj * x",
     "jacobian at, recorded": "j = torch.autograd.functional.jacobian(lambda t, s: t ** 3 * s, (x, b), "
     "create_graph=True)\nj[0] * x + j[1]",
-    "hessian at": "j = torch.autograd.functional.hessian(lambda t, s: t ** 3 * s, (x, b), "
-    "create_graph=True)\nj[0][0] * x + j[1][0]",
+    "hessian at": "j = torch.autograd.functional.hessian(lambda t, s: t ** 3 * s, (x, b))\n"
+    "j[0][0] * x + j[1][0]",
     "vjp at": "v, j = torch.autograd.functional.vjp(lambda t, s: t ** 3 * s, (x, b), 2.0, "
     "create_graph=True)\nv + j[1] * j[0]",
     "jvp at": "v, j = torch.autograd.functional.jvp(lambda t, s: t ** 3 * s, (x, b), (2.0, x), "

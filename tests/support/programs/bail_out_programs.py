@@ -270,6 +270,10 @@ PROGRAMS = {
         "grad",
         "t = w * 1\nt[x] = b\nt.sum()",
     ),
+    "inputs that are made leaves": (
+        "run",
+        "torch.autograd.functional.hessian(lambda t: t ** 3, x, create_graph=True)",
+    ),
     "a part of a tensor is set to what is none": ("run", 't = tensor([x, 1.0]) / 2\nt[0] = "a"'),
     "what is no tensor of a graph is differentiated by": (
         "run",

@@ -230,7 +230,7 @@ def _qr_parts(a: Any, full: bool) -> tuple[Any, Any]:
 
 
 def _linalg_qr(a: Any, mode: Any = "reduced") -> Any:
-    if mode not in ("reduced", "complete", "r"):
+    if not isinstance(mode, str) or mode not in ("reduced", "complete", "r"):
         raise run_error(
             "bad-argument", f"`mode` must be 'reduced', 'complete' or 'r', got {mode!r}"
         )

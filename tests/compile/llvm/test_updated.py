@@ -32,11 +32,6 @@ PROGRAMS = {  # with how many changes are found in the code of the value and gra
         f"s = 1.0\n{LOOP}for j in range(n):\n        s = sin(s) + A[j] * A[i]\ns",
         2,
     ),
-    "zeros of one item": (
-        f"B = A * 1\nC = zeros(91)\n{LOOP}if i % 2 == 0:\n"
-        "        C[i + 1] = B[i * 3 % 7] * -0.0\nsum(C)",
-        3,
-    ),
     "the array as it was": (
         f"B = A * 1\nC = A * 1\n{LOOP}C = B * 1\n    B[i] = C[0] * 0.5\nsum(B * C)",
         None,

@@ -5,8 +5,8 @@ with a number added to one item. Where nothing else reads the array as it was, i
 changed instead, so that a turn costs the same for any length.
 
 A sum with an array of zeros and one item makes other elements 0.0 that are -0.0, too. The first
-sum has to go through all of them, and the first one to another item. Behind it none is -0.0, since
-a sum is that only if both of its terms are.
+sum has to go through all of them; behind it none is -0.0, since a sum is that only if both of its
+terms are.
 """
 
 from __future__ import annotations

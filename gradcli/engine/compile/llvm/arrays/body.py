@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Sequence
-from math import copysign
 from typing import Any
 
 from gradcli.engine.compile.llvm.arrays.by_op import (
@@ -89,7 +88,7 @@ class ArrayBody(StepBody):
         self._unknown: set[int] = set()
         self._reads = Counter(v.number for v in read(program.block))
         self._updated = Updated(program)
-        self._signs: dict[int, str] = {}
+        self._summed: dict[int, str] = {}
         self._outer: list[set[Node]] = []
         self._doubtful = {*doubtful}
         self._ends: dict[int, tuple[Value, ...]] = {}
@@ -277,7 +276,7 @@ class ArrayBody(StepBody):
         target = Node(symbol.type, shape)
         target.at = self._lasting(self.memory.lasting(target.bytes))
         self._steps.copy(symbol, target)
-        self._signs[param.number] = flag = self._lasting(self.memory.lasting(_WORD))
+        self._summed[param.number] = flag = self._lasting(self.memory.lasting(_WORD))
         write_word(self.w, Number("0", "int"), flag)
         return target, symbol.is_in_order or not is_value
 
@@ -299,9 +298,9 @@ class ArrayBody(StepBody):
         self.work += item.count
         if change.sparse is not None:
             self._done_with(change.sparse)
-            source = self._sum(node, item, source, self._signs[change.root])
-        elif isinstance(value, Value) or copysign(1, value) < 0:
-            self._may_be_negative_zero(address, self._signs[change.root])
+            source = self._sum(node, item, source, self._summed[change.root])
+        else:
+            write_word(w, Number("0", "int"), self._summed[change.root])
         if isinstance(source, Part) and item.count == 1:
             source = w.read_element(kind, source.node.at)
         if isinstance(source, Number) and item.count == 1:
@@ -311,18 +310,9 @@ class ArrayBody(StepBody):
             self._flush()
         self._symbols[target.number] = symbol
 
-    def _may_be_negative_zero(self, address: str, flag: str) -> None:
-        """Note that elements of an item may be -0.0 now; see `_sum`."""
-        w = self.w
-        known, own = w.put(f"load i64, ptr {flag}"), w.put(f"ptrtoint ptr {address} to i64")
-        is_none, is_own = (w.put(f"icmp eq i64 {known}, {x}") for x in ("1", own))
-        is_alone = w.put(f"or i1 {is_none}, {is_own}")
-        write_word(w, Number(w.put(f"select i1 {is_alone}, i64 {own}, i64 0"), "int"), flag)
-
     def _sum(self, node: Node, item: Part, x: Part | Number, flag: str) -> Part | Number:
         """The sum of an item of an array and a number, or a part of that shape. Other elements that
-        are -0.0 become 0.0. The word at `flag` tells which may be: 0 for any, 1 for none, the
-        address of an item for those of that alone.
+        are -0.0 become 0.0, unless the word at `flag` tells that none is left.
         """
         w, made = self.w, Node(node.type, item.shape)
         if item.count > 1:
@@ -333,14 +323,11 @@ class ArrayBody(StepBody):
             number = w.read_element(node.type, x.node.at) if isinstance(x, Part) else x
             before = w.read_element(node.type, item.node.at)
             found = Number(w.put(f"fadd double {before.text}, {number.text}"), node.type)
-        known = w.put(f"load i64, ptr {flag}")
-        own = w.put(f"ptrtoint ptr {item.node.at} to i64")
-        is_other, some = w.put(f"icmp ne i64 {known}, {own}"), w.put(f"icmp ne i64 {known}, 1")
-        several, on = w.label(), w.label()
-        w.branch(w.put(f"and i1 {is_other}, {some}"), several, on, RARE)
-        w.start(several)
-        is_any = w.put(f"icmp eq i64 {known}, 0")
-        write_word(w, Number(w.put(f"select i1 {is_any}, i64 {own}, i64 1"), "int"), flag)
+        is_first = w.put(f"icmp eq i64 {w.put(f'load i64, ptr {flag}')}, 0")
+        first, on = w.label(), w.label()
+        w.branch(is_first, first, on, RARE)
+        w.start(first)
+        write_word(w, Number("1", "int"), flag)
         whole = self._steps.whole(Node(node.type, node.shape, node.at)).part()
         zero = self._steps.symbol(0.0).source
         assert isinstance(zero, Number)

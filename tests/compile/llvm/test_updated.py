@@ -70,24 +70,6 @@ def test_code_has_the_interpreter_s_bits(name, monkeypatch):
     assert isinstance(code, str) or code == run
 
 
-@pytest.mark.parametrize("mode", ["forward", "reverse"])
-@pytest.mark.parametrize("name", PROGRAMS)
-def test_matrices_of_derivatives_are_the_interpreter_s(name, mode):
-    text = HEAD.replace("A = randn(90)", "A = 0.3 * randn(90)") + PROGRAMS[name][0]
-    found = []
-    for when in ("always", "never"):
-        try:
-            made = load(text).hessian(wrt="A", mode=mode, options=Options(compile=when))
-            found.append(np.asarray(made.hessian["A"]["A"]))
-        except GradError as error:
-            found.append(error.diagnostics[0].message)
-    code, run = found
-    if isinstance(code, str):
-        assert code.startswith("not compiled") or code == run
-    else:
-        assert np.allclose(code, run, rtol=1e-12, atol=1e-14)
-
-
 @pytest.mark.parametrize("turns", [1, 2, 3])
 @pytest.mark.parametrize("factor", ["-0.0", "0.0", "0.5"])
 def test_zeros_keep_their_signs(turns, factor):

@@ -24,7 +24,6 @@ from gradcli.engine.compile.typed import (
     Operand,
     Program,
     Value,
-    directions,
     dtype_and_shape,
     is_array,
 )
@@ -196,8 +195,6 @@ class _Found:
             return i.target
         if i.op != ops.add.name or any(x != 1 for _, x in i.params) or i.target.type != array.type:
             return None
-        if dtype_and_shape(array.type)[0] != "float64":
-            return None
         other = others[0] if first == array else first
         if not isinstance(other, Value) or other.type != array.type or other.number not in sparse:
             return None
@@ -226,8 +223,7 @@ class _Found:
 
 
 def _is_long(type: str) -> bool:
-    """True for a type of arrays with many elements along one direction."""
-    return is_array(type) and not directions(type) and prod(dtype_and_shape(type)[1]) >= _LEAST
+    return is_array(type) and prod(dtype_and_shape(type)[1]) >= _LEAST
 
 
 def _numbers(several: Iterable[Operand | None]) -> set[int]:

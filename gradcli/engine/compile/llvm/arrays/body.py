@@ -2,7 +2,7 @@
 
 Ops on arrays are collected as steps (`steps.py`) until another instruction needs them, then ordered
 and emitted together (`plan.py`). An array is the address of its contiguous elements; an array that
-a loop carries is double-buffered, unless the loop changes it in its memory (`updated.py`).
+a loop carries is double-buffered.
 """
 
 from __future__ import annotations
@@ -21,15 +21,14 @@ from gradcli.engine.compile.llvm.arrays.elements import Elements
 from gradcli.engine.compile.llvm.arrays.held import Held
 from gradcli.engine.compile.llvm.arrays.plan import units
 from gradcli.engine.compile.llvm.arrays.step_body import StepBody
-from gradcli.engine.compile.llvm.arrays.steps import Call, Copy, Map, Node, Part
+from gradcli.engine.compile.llvm.arrays.steps import Call, Node
 from gradcli.engine.compile.llvm.arrays.symbolic import Symbolic
 from gradcli.engine.compile.llvm.arrays.values import is_on_arrays, value
 from gradcli.engine.compile.llvm.emit import state
 from gradcli.engine.compile.llvm.emit.body import read_word, slot, write_word
 from gradcli.engine.compile.llvm.emit.definitions import Call as NumberCall
 from gradcli.engine.compile.llvm.emit.primitives import Primitives
-from gradcli.engine.compile.llvm.emit.writer import RARE, Number
-from gradcli.engine.compile.passes.updated import Change, Updated
+from gradcli.engine.compile.llvm.emit.writer import Number
 from gradcli.engine.compile.scalar.errors import Untranslatable
 from gradcli.engine.compile.typed import (
     DTYPES,
@@ -87,8 +86,6 @@ class ArrayBody(StepBody):
         self._waiting: list[Instruction] = []
         self._unknown: set[int] = set()
         self._reads = Counter(v.number for v in read(program.block))
-        self._updated = Updated(program)
-        self._summed: dict[int, str] = {}
         self._outer: list[set[Node]] = []
         self._doubtful = {*doubtful}
         self._ends: dict[int, tuple[Value, ...]] = {}
@@ -159,11 +156,7 @@ class ArrayBody(StepBody):
     # --- instructions ------------------------------------------------------------------
 
     def instruction(self, i: Instruction) -> None:
-        if isinstance(i, Do) and i.target.number in self._updated.aside:
-            return  # a part of a change
-        if isinstance(i, Do) and i.target.number in self._updated.changes:
-            self._change(i.target, self._updated.changes[i.target.number])
-        elif isinstance(i, Do) and is_on_arrays(i):
+        if isinstance(i, Do) and is_on_arrays(i):
             self._on_arrays(i)
         elif isinstance(i, Do | Leave) and self._is_waiting(i):
             self._waiting.append(i)
@@ -248,94 +241,16 @@ class ArrayBody(StepBody):
     def first(self, i: Loop) -> list[Number]:
         kept: dict[int, Node] = {}
         for k, (param, x) in enumerate(zip(i.params, i.initial, strict=True)):
-            if param.number in self._updated.params:
-                kept[k], is_certain = self._changeable(x, param)
-            elif is_array(type_of(x)):
+            if is_array(type_of(x)):
                 kept[k], is_certain = self._node(self._symbol(x))
-            else:
-                continue
-            if not is_certain:
-                self._doubtful |= {param.number, i.targets[k].number}
+                if not is_certain:
+                    self._doubtful |= {param.number, i.targets[k].number}
         self._flush([*kept.values()])
         self._outer.append({s.source for s in self._symbols.values() if isinstance(s.source, Node)})
         return [
             Number(kept[k].at, param.type) if k in kept else self._number(x, param.type)
             for k, (param, x) in enumerate(zip(i.params, i.initial, strict=True))
         ]
-
-    def _changeable(self, x: Operand, param: Value) -> tuple[Node, bool]:
-        """The memory that a loop changes, filled with what it begins with; True if that of the
-        interpreter is contiguous, too.
-        """
-        dtype, shape = dtype_and_shape(param.type)
-        is_value = isinstance(x, Value)
-        symbol = self._symbol(x) if is_value else self._steps.symbol(np.full(shape, x, dtype))
-        if param.number in self._updated.handed:
-            assert isinstance(symbol.source, Node)
-            return symbol.source, symbol.is_in_order
-        target = Node(symbol.type, shape)
-        target.at = self._lasting(self.memory.lasting(target.bytes))
-        self._steps.copy(symbol, target)
-        self._summed[param.number] = flag = self._lasting(self.memory.lasting(_WORD))
-        write_word(self.w, Number("0", "int"), flag)
-        return target, symbol.is_in_order or not is_value
-
-    def _change(self, target: Value, change: Change) -> None:
-        """Change an item of an array in its memory."""
-        w, symbol, value = self.w, self._symbol(change.array), change.value
-        node, kept = symbol.source, []
-        assert isinstance(node, Node)
-        if isinstance(value, Value) and _is_whole(value.type):
-            made, _ = self._node(self._symbol(value))
-            kept.append(made)
-        self._flush(kept)
-        source = self._steps.whole(kept[0]).part() if kept else self.operand(value)
-        kind = source.node.type if isinstance(source, Part) else source.type
-        if kind != node.type:
-            raise Untranslatable("an item of another type")
-        address = self._place(symbol.part(), self.operand(change.at))
-        item = self._steps.whole(Node(node.type, node.shape[1:], address)).part()
-        self.work += item.count
-        if change.sparse is not None:
-            self._done_with(change.sparse)
-            source = self._sum(node, item, source, self._summed[change.root])
-        else:
-            write_word(w, Number("0", "int"), self._summed[change.root])
-        if isinstance(source, Part) and item.count == 1:
-            source = w.read_element(kind, source.node.at)
-        if isinstance(source, Number) and item.count == 1:
-            w.write_element(source, address)
-        else:
-            self._steps.steps.append(Copy(item.node, item, source))
-            self._flush()
-        self._symbols[target.number] = symbol
-
-    def _sum(self, node: Node, item: Part, x: Part | Number, flag: str) -> Part | Number:
-        """The sum of an item of an array and a number, or a part of that shape. Other elements that
-        are -0.0 become 0.0, unless the word at `flag` tells that none is left.
-        """
-        w, made = self.w, Node(node.type, item.shape)
-        if item.count > 1:
-            self._steps.steps.append(Map(made, np.add, (node.type,) * 3, (item, x)))
-            self._flush([made])
-            found: Part | Number = self._steps.whole(made).part()
-        else:
-            number = w.read_element(node.type, x.node.at) if isinstance(x, Part) else x
-            before = w.read_element(node.type, item.node.at)
-            found = Number(w.put(f"fadd double {before.text}, {number.text}"), node.type)
-        is_first = w.put(f"icmp eq i64 {w.put(f'load i64, ptr {flag}')}, 0")
-        first, on = w.label(), w.label()
-        w.branch(is_first, first, on, RARE)
-        w.start(first)
-        write_word(w, Number("1", "int"), flag)
-        whole = self._steps.whole(Node(node.type, node.shape, node.at)).part()
-        zero = self._steps.symbol(0.0).source
-        assert isinstance(zero, Number)
-        self._steps.steps.append(Map(whole.node, np.add, (node.type,) * 3, (whole, zero)))
-        self._flush()
-        w.go(on)
-        w.start(on)
-        return found
 
     def turn(self, i: Loop) -> tuple[Number, list[Number], list[tuple[str, str, str, str]]]:
         with self._held.block():
@@ -352,10 +267,6 @@ class ArrayBody(StepBody):
             if not is_array(type_of(x)):
                 continue
             symbol = self._symbol(x)
-            if param.number in self._updated.params:
-                assert isinstance(symbol.source, Node)
-                places[k] = symbol.source.at
-                continue
             is_same = isinstance(x, Value) and x.number == param.number
             if not is_same and param.number not in self._doubtful and not symbol.is_in_order:
                 raise Untranslatable("a variable with several possible layouts")

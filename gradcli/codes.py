@@ -675,6 +675,13 @@ GROUPS = {
             "assignment cuts the path. `grad(y, x, allow_unused=True)` returns None instead.",
         ),
         (
+            "view-in-place",
+            "an in-place change of one of several results, or of a view that an own function returns",
+            "Several results have one node, and the result of an own function has that function's "
+            "derivative, so the base's history cannot take up the change. Take a part by an index, "
+            "or change a `clone()`.",
+        ),
+        (
             "wrong-count",
             "the wrong number of values to unpack, or of gradients",
             "An unpacking needs as many names as values, and `grad` needs as many gradients as "

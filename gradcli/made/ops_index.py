@@ -100,7 +100,7 @@ INDEX: dict[str, Any] = {
         'ops.families.arrange': 'fliplr flipud pad repeat repeat_interleave roll rot90 tile',
         'ops.families.grid': 'block_diag cartesian_prod combinations meshgrid',
         'ops.families.diagonal': 'diag diag_embed diagflat diagonal fill_diagonal linalg_diagonal trace tril triu',
-        'ops.families.join': 'cat chunk column_stack concat concatenate dstack hstack narrow row_stack select split stack tensor_split unbind vstack',
+        'ops.families.join': 'cat chunk column_stack concat concatenate dstack hstack narrow row_stack select split split_with_sizes stack tensor_split unbind unsafe_chunk unsafe_split unsafe_split_with_sizes vstack',
         'ops.families.index': 'fill gather getitem index_select masked_fill masked_select',
         'ops.families.scatter': 'argwhere index_add index_copy index_fill index_put masked_scatter nonzero scatter scatter_add take take_along_dim',
         'ops.families.linalg': 'bmm dot matmul mm mv outer',

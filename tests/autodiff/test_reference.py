@@ -163,7 +163,7 @@ def of_tensors(rng):
             continue
         parts = made if isinstance(made, tuple) else (made,)
         values += [x for x in parts if isinstance(x, Tensor) and x.data is not None]
-    return values
+    return [x for x in values if not x.is_stale]
 
 
 def step(rng, session, values):

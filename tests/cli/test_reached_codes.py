@@ -78,6 +78,7 @@ REACHED = {
     "step-limit": ["run", "-e", "while True: pass", "--max-steps", "10"],
     "time-limit": ["run", "-e", "while True: pass", "--time-limit", "0.001"],
     "unrecorded-view": ["run", "-e", VIEW],
+    "view-in-place": ["run", "-e", "(tensor([1.0], requires_grad=True) * 1).unbind()[0].add_(1)"],
     "unused-name": ["check", "-e", "y = 2\ny = 3\ny"],
     "work-limit": ["run", "-e", "ones(1).expand(10 ** 12).sum()"],
     "wrong-derivative": ["gradcheck", "-e", RULE, "--rows", "p.csv"],

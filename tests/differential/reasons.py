@@ -38,6 +38,7 @@ _BY_TEXT = (  # the first that is found in what PyTorch says
         "no-graph",
     ),
     ("A view was created in no_grad mode", "unrecorded-view"),
+    ("function that returns multiple views|created inside a custom Function", "view-in-place"),
     ("Boolean value of Tensor with .* is ambiguous", "ambiguous-condition"),
     (
         "to have non-zero size|no identity|non-empty|numel\\(\\) == 0|reduction dim",

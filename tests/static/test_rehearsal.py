@@ -11,7 +11,7 @@ from gradcli.errors import GradError
 from gradcli.program import load
 
 recorded = functools.cache(read)
-TAPE = {"backward-twice", "changed-in-place", "leaf-in-place", "unrecorded-view"}
+TAPE = {"backward-twice", "changed-in-place", "leaf-in-place", "unrecorded-view", "view-in-place"}
 LEAF = "x = tensor([1.0, 2.0], requires_grad=True)\n"
 
 REFUSED = {
@@ -40,6 +40,7 @@ REFUSED = {
     f"{LEAF}y = x * 2\nz = y.sin()\nv = y[:1]\nv *= 2\nz.sum().backward()": "changed-in-place 6",
     f"{LEAF}y = x ** 2\nwith no_grad():\n    x -= 0.1\ny.sum().backward()": "changed-in-place 5",
     f"{LEAF}y = x * 1\nwith no_grad():\n    v = y[:1]\nv *= 2": "unrecorded-view 5",
+    f"{LEAF}y = x * 1\na, b = y.split(1)\na *= 2": "view-in-place 4",
 }
 
 

@@ -197,5 +197,5 @@ def test_the_jacobian_knows_of_a_change_in_place_of_a_view(op):
     assert bool(changed) != (op in SEVERAL)
 
 
-SEVERAL = {"meshgrid", "unbind", "split", "chunk", "tensor_split"}
+SEVERAL = {"meshgrid", "unbind", "split", "split_with_sizes", "chunk", "tensor_split"}
 """Ops whose results, or the tuples of them, are not changed in place."""

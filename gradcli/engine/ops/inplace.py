@@ -10,16 +10,17 @@ from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import Op
 from gradcli.engine.tape.graph import Node, Site, seen
 from gradcli.engine.tape.tensor import (
+    RECORDED,
     AccumulateGrad,
     Tensor,
     counter,
     evaluated,
+    fixed_view,
     keep_result,
     node_of,
     record,
     shows_another,
     turn,
-    unrecorded_view,
 )
 from gradcli.engine.values import memory, refusals
 from gradcli.engine.values.carrier import data_of, like_of
@@ -49,7 +50,7 @@ def apply_inplace(
     old = _as_it_is(x, x.data, recording)  # the argument as the rules see it
     args = _snapshots(args, x, recording)
     if recording:
-        _refuse(x, args)
+        refuse_change(x, args)
     out, _ = evaluated(op, (x, *args), params)
     if op.tape.saves[0] and _is_shared(x):
         old.data = x.data.copy()
@@ -62,7 +63,7 @@ def apply_inplace(
     if node is not None:
         keep_result(node, op, x)
     if node is not None or node_of(x) is not None:
-        _rebase(x, node, site)
+        rebase(x, node, 0, site)
     return x
 
 
@@ -99,14 +100,14 @@ def replace(
     old = _as_it_is(x, x.data.copy() if _is_shared(x) else x.data, recording)
     args = _snapshots(args, x, recording)
     if recording:
-        _refuse(x, args)
+        refuse_change(x, args)
     made = make([old, *args])
     if is_floating(x.data) and is_floating(made.data) and made.dtype != x.dtype:
         made = ops.cast(made, dtype=x.dtype)
     _write(x, made.data, site)
     node = node_of(made)
     if recording and (node is not None or node_of(x) is not None):
-        _rebase(x, node, site)
+        rebase(x, node, 0, site)
     return x
 
 
@@ -120,7 +121,7 @@ def turned(
         RunError: If `x` is a leaf that requires grad, or, with recording on, a view of one.
     """
     if recording:
-        _refuse(x, ())
+        refuse_change(x, ())
     elif type(seen(node_of(x))) is AccumulateGrad:
         raise run_error(
             "leaf-in-place",
@@ -137,9 +138,15 @@ def turned(
     return x
 
 
-def _refuse(x: Tensor, args: Sequence[Any]) -> None:
+def refuse_change(x: Tensor, args: Sequence[Any]) -> None:
+    """Refuse to change `x` in place, with recording on, to a value that depends on `args`.
+
+    Raises:
+        RunError: If `x` is a leaf that requires grad, a view of one, or a view whose node cannot be
+            made again.
+    """
     _refuse_leaf(x)
-    _refuse_unrecorded(x, args)
+    _refuse_fixed(x, args)
 
 
 def _refuse_leaf(x: Tensor) -> None:
@@ -160,14 +167,14 @@ def _refuse_leaf(x: Tensor) -> None:
         view = view.of.view
 
 
-def _refuse_unrecorded(x: Tensor, args: Sequence[Any]) -> None:
-    """Refuse to change a view that was made under `no_grad` where the program sees a history."""
+def _refuse_fixed(x: Tensor, args: Sequence[Any]) -> None:
+    """Refuse to change a view whose node cannot be made again where the program sees a history."""
     view = x.view
     while view is not None:
-        if not view.recorded and any(
+        if view.origin != RECORDED and any(
             isinstance(a, Tensor) and a.requires_grad for a in (view.of, *args)
         ):
-            raise unrecorded_view(None)
+            raise fixed_view(view, None)
         view = view.of.view
 
 
@@ -238,17 +245,17 @@ def _laid_as(out: Data, x: Data) -> Data:
     return made
 
 
-def _rebase(x: Tensor, node: Node | None, site: Site | None) -> None:
-    """Make `node` the origin of `x`; of a view, the origin of its part of the base.
+def rebase(x: Tensor, node: Node | None, index: int, site: Site | None) -> None:
+    """Make a result of `node` the origin of `x`; of a view, the origin of its part of the base.
 
     The node of a changed view, and of every other view of its base, is made again from the base's
     node when it is next needed, because the version has changed.
     """
     if x.view is None:
         x.node = node
-        x.index = 0
+        x.index = index
         return
-    part = Tensor(x.data, node)
+    part = Tensor(x.data, node, index)
     chain = []
     base = x
     while base.view is not None:
@@ -262,4 +269,4 @@ def _rebase(x: Tensor, node: Node | None, site: Site | None) -> None:
     base.node = made
     base.index = 0
     if not shows_another(x):
-        x.node, x.index, x.view.seen, x.view.cut = node, 0, counter(x).count, made
+        x.node, x.index, x.view.seen, x.view.cut = node, index, counter(x).count, made

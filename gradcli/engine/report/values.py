@@ -72,13 +72,14 @@ def binding(name: str, value: Any) -> Binding:
     """A top-level name with its value, its gradient and the op that made it."""
     if not isinstance(value, Tensor):
         return Binding(name, plain_value(value), None, "", False)
-    made_by = value.grad_fn
+    stale = value.is_stale
+    made_by = None if stale else value.grad_fn
     return Binding(
         name,
         plain_value(value),
         None if value.grad is None else plain_value(value.grad),
         "" if made_by is None else made_by.name(),
-        value.is_leaf and value.requires_grad,
+        not stale and value.is_leaf and value.requires_grad,
     )
 
 

@@ -32,7 +32,9 @@ from gradcli.source import Span
 MOST_REHEARSED = 2000
 """Instructions of main that are rehearsed."""
 
-_OF_THE_TAPE = frozenset({"backward-twice", "changed-in-place", "leaf-in-place", "unrecorded-view"})
+_OF_THE_TAPE = frozenset(
+    {"backward-twice", "changed-in-place", "leaf-in-place", "unrecorded-view", "view-in-place"}
+)
 _LARGEST = 2**14  # elements of a value
 _EVENTS = 2000
 _SIZE = 3  # of a dimension without a known size

@@ -54,6 +54,12 @@ if TYPE_CHECKING:  # making a protocol takes as long as importing a room
 _REFER = ("above", "parent", "cut")
 """The fields of views by which one may be the last that refers to another."""
 
+RECORDED, UNRECORDED, ONE_OF_SEVERAL, FROM_OWN_FUNCTION = range(4)
+"""How a view was made: by an op of one result, under `no_grad`, by an op of several results, or by
+`forward` of an own function. The last three may not be changed in place with recording on, as their
+nodes cannot be made again from the base's.
+"""
+
 
 class View:
     """The relation of a tensor to another one whose memory it shares.
@@ -63,10 +69,10 @@ class View:
     itself before `turn`. `seen` is the version at which the tensor's node was made: after a change
     of the memory, the node is made again from the base's. A view that was made unrecorded stays a
     constant while the base has the node that it had then, `cut`. In the same way a turned tensor
-    keeps its node.
+    keeps its node. `origin` tells how the view was made.
     """
 
-    __slots__ = ("above", "cut", "index", "op", "params", "parent", "recorded", "seen", "turned")
+    __slots__ = ("above", "cut", "index", "op", "origin", "params", "parent", "seen", "turned")
 
     def __init__(
         self, parent: Tensor, op: Recordable, params: Mapping[str, Any], index: int | None
@@ -76,7 +82,7 @@ class View:
         self.params = dict(params)
         self.index = index
         self.seen = shared(parent).count
-        self.recorded = True
+        self.origin = RECORDED if index is None else ONE_OF_SEVERAL
         self.turned = False
         self.cut: Node | None = None
 
@@ -146,8 +152,20 @@ class Tensor(Carrier):
         return node_of(self) is not None
 
     @property
+    def is_stale(self) -> bool:
+        """True for a view whose base has changed and whose node cannot be made again."""
+        try:
+            node_of(self)
+        except RunError:
+            return True
+        return False
+
+    @property
     def requires_grad(self) -> bool:
-        node = node_of(self)
+        try:
+            node = node_of(self)
+        except RunError:
+            return True  # only a view of a value with a history is stale
         return node is not None and node.visible
 
     @property
@@ -529,25 +547,30 @@ def _renew(x: Tensor) -> None:
     """Make the node of a view again, from the base's node directly, as PyTorch does."""
     assert x.view is not None
     assert x.version is not None
-    x.view.seen = x.version.count
     chain = []
     base = x
     while base.view is not None:
         chain.append(base)
         base = base.view.of
-    if base.node is x.view.cut and not shows_another(x):
-        return
+    if base.node is not x.view.cut or shows_another(x):
+        x.node, x.index = _node_of_chain(chain, base, x.version)
+    x.view.seen = x.version.count
+
+
+def _node_of_chain(
+    chain: Sequence[Tensor], base: Tensor, version: Version
+) -> tuple[Node | None, int]:
+    """The node of the first of a chain of views, from that of their base, and its place there."""
     node, index = base.node, base.index
     for tensor in reversed(chain):
         view = tensor.view
         assert view is not None
-        if node is None or (not view.recorded and base.node is view.cut):
-            x.node = None
-            return
-        if not view.recorded and node.visible:
-            raise unrecorded_view(x.version)
+        if node is None or (view.origin == UNRECORDED and base.node is view.cut):
+            return None, 0
+        if view.origin != RECORDED and node.visible:
+            raise fixed_view(view, version)
         node, index = _node_of_view(tensor, view, node, index), view.index or 0
-    x.node, x.index = node, index
+    return node, index
 
 
 def _node_of_view(x: Tensor, view: View, under: Node, index: int) -> OpNode:
@@ -564,16 +587,44 @@ def _node_of_view(x: Tensor, view: View, under: Node, index: int) -> OpNode:
     return node
 
 
-def unrecorded_view(version: Version | None) -> RunError:
-    """The error for a view that was made under `no_grad` and now shows values with a history."""
+def fixed_view(view: View, version: Version | None) -> RunError:
+    """The error for a change in place with recording on of a view that was made otherwise than by
+    an op of one result; or, with the version of the memory, for its use after such a change of the
+    base.
+    """
+    said, why, way_out = _FIXED[view.origin]
+    if version is None:
+        message = f"{said} is changed in place with recording on: {why}"
+    else:
+        message = f"{said} is used after a change in place of its base with recording on: {why}"
     labels = (
         []
         if version is None or version.site is None
         else [Label(version.site.span, "it is changed here")]
     )
-    message = "a view that was made under `no_grad` is changed with recording on, or its base is"
-    help = "make the view outside of `no_grad`, or a `clone()` of it inside"
-    return RunError(Diagnostic("unrecorded-view", message, labels=labels, help=help))
+    if view.origin == UNRECORDED:
+        return RunError(Diagnostic("unrecorded-view", message, labels=labels, help=way_out))
+    return RunError(Diagnostic("view-in-place", message, labels=labels, help=way_out))
+
+
+_FIXED = {
+    UNRECORDED: (
+        "a view that was made under `no_grad`",
+        "it is a constant, and its base is not",
+        "make the view outside of `no_grad`, or a `clone()` of it inside",
+    ),
+    ONE_OF_SEVERAL: (
+        "a view that is one of several results",
+        "its node is that of all of them",
+        "take a part by an index, as `x[0]`, or change a `clone()` of it",
+    ),
+    FROM_OWN_FUNCTION: (
+        "a view that an own function returned",
+        "its derivative is the function's",
+        "let `forward` return a `clone()`",
+    ),
+}
+"""By the origin of a view: its name, why it cannot be changed, and the way out."""
 
 
 def array_of(x: Tensor) -> Any:
@@ -736,7 +787,7 @@ def unrecorded(op: Recordable, args: Sequence[Any], params: Mapping[str, Any]) -
 def cut(x: Tensor) -> None:
     """Note that a tensor, if it is a view, was made unrecorded."""
     if x.view is not None:
-        x.view.recorded = False
+        x.view.origin = UNRECORDED
         x.view.cut = base_of(x).node
 
 

@@ -420,16 +420,97 @@ split: Op = linear(
 )
 
 
-def _chunk(x: Any, chunks: Any, dim: Any) -> Any:
+def _split_with_sizes(x: Any, split_sizes: Any, dim: Any) -> Any:
+    return split(x, split_size_or_sections=[*wholes(split_sizes, "split_sizes")], dim=dim)
+
+
+split_with_sizes: Op = composite(
+    "split_with_sizes",
+    _split_with_sizes,
+    view=True,
+    params={"split_sizes": REQUIRED, "dim": 0},
+    doc="The input in parts of the sizes in a list along the dimension `dim`.",
+    source="PyTorch: split_with_sizes",
+    samples=lambda: (
+        sample([1.0, 2.0, 3.0], split_sizes=[1, 2], dim=0),
+        sample([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], split_sizes=[2, 1], dim=-1),
+        sample([1.0, 2.0], split_sizes=[2, 0], dim=0),
+    ),
+    bad=lambda: (
+        bad((3,), split_sizes=[1, 1], dim=0, says="add up"),
+        bad((), split_sizes=[1], dim=0, says="0-d"),
+    ),
+)
+
+unsafe_split: Op = composite(
+    "unsafe_split",
+    lambda x, split_size, dim: split(
+        x, split_size_or_sections=whole(split_size, "split_size"), dim=dim
+    ),
+    params={"split_size": REQUIRED, "dim": 0},
+    doc="The input in parts of one size along the dimension `dim`; the last may be smaller. They "
+    "are no views, so each may be changed in place.",
+    source="PyTorch: unsafe_split",
+    node="UnsafeSplitBackward0",
+    samples=lambda: (
+        sample([1.0, 2.0, 3.0], split_size=2, dim=0),
+        sample([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], split_size=1, dim=1),
+        sample([5.0], split_size=1, dim=0),
+    ),
+    bad=lambda: (bad((3,), split_size=0, dim=0, says="positive"),),
+)
+
+unsafe_split_with_sizes: Op = composite(
+    "unsafe_split_with_sizes",
+    _split_with_sizes,
+    params={"split_sizes": REQUIRED, "dim": 0},
+    doc="The input in parts of the sizes in a list along the dimension `dim`. They are no views, so "
+    "each may be changed in place.",
+    source="PyTorch: unsafe_split_with_sizes",
+    node="UnsafeSplitWithSizesBackward0",
+    samples=lambda: (
+        sample([1.0, 2.0, 3.0], split_sizes=[1, 2], dim=0),
+        sample([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], split_sizes=[2, 1], dim=-1),
+    ),
+    bad=lambda: (bad((3,), split_sizes=[1, 1], dim=0, says="add up"),),
+)
+
+
+def _size_of_chunks(x: Any, chunks: Any, dim: Any) -> int:
+    """The size of each but the last of the parts."""
     count = whole(chunks, "chunks")
     if count < 1:
         raise run_error("bad-argument", f"`chunks` must be positive, got {count}")
     if not shape_of(x):
         raise run_error("shape-mismatch", "a 0-d tensor cannot be split")
-    size = shape_of(x)[axis(dim, len(shape_of(x)))]
-    parts: Any = -(-size // count) if size else (0,) * count
+    return -(-shape_of(x)[axis(dim, len(shape_of(x)))] // count)
+
+
+def _chunk(x: Any, chunks: Any, dim: Any) -> Any:
+    size = _size_of_chunks(x, chunks, dim)
+    parts: Any = size or (0,) * chunks
     return split(x, split_size_or_sections=parts, dim=dim)
 
+
+def _unsafe_chunk(x: Any, chunks: Any, dim: Any) -> Any:
+    size = _size_of_chunks(x, chunks, dim)
+    if size == 0:
+        return unsafe_split_with_sizes(x, split_sizes=(0,) * chunks, dim=dim)
+    return unsafe_split(x, split_size=size, dim=dim)
+
+
+unsafe_chunk: Op = composite(
+    "unsafe_chunk",
+    _unsafe_chunk,
+    params={"chunks": REQUIRED, "dim": 0},
+    doc="As `chunk`, but the parts are no views, so each may be changed in place.",
+    source="PyTorch: unsafe_chunk",
+    samples=lambda: (
+        sample([1.0, 2.0, 3.0], chunks=2, dim=0),
+        sample([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], chunks=3, dim=1),
+    ),
+    bad=lambda: (bad((3,), chunks=0, dim=0, says="positive"),),
+)
 
 chunk: Op = composite(
     "chunk",

@@ -7,17 +7,22 @@ from types import FunctionType
 from typing import Any
 
 from gradcli.engine.autodiff.linearize import Linearized
+from gradcli.engine.ops.catalog import ops
+from gradcli.engine.ops.inplace import rebase, refuse_change
 from gradcli.engine.ops.rules import fit
 from gradcli.engine.run.code.functions import PARAMETERS, RESULT, called, misfit, wrong_function
 from gradcli.engine.run.code.naming import kind_of
 from gradcli.engine.run.session.state import Session
 from gradcli.engine.tape.graph import GONE, Node, Site, Watchpoint, whole
 from gradcli.engine.tape.tensor import (
+    FROM_OWN_FUNCTION,
     Number,
     Tensor,
+    View,
+    array_of,
+    cut,
     node_of,
     shared,
-    shows_another,
     version_of,
 )
 from gradcli.engine.values.carrier import Like, data_of, like_of
@@ -286,7 +291,10 @@ class OwnFunction:
         dirty = {id(x) for x in self._changed(context, args, outs)}
         numeric = any(type(a) is Number for a in args)  # else a number is a constant
         once = {
-            id(value): value if id(value) in dirty else _result(value, numeric) for value in outs
+            id(value): value
+            if id(value) in dirty
+            else _shown(_result(value, numeric), value, args, session.recording)
+            for value in outs
         }  # a value that is returned twice is one result
         _watch(outs, once, [a for a in context.saved or () if isinstance(a, Tensor)])
         results = [once[id(value)] for value in outs]
@@ -296,7 +304,10 @@ class OwnFunction:
         for i, (result, value) in enumerate(zip(results, outs, strict=True)):
             moves = isinstance(result, Tensor) and is_floating(result.data)
             if node is not None and id(value) not in constants and moves:
-                result.node, result.index = node, i
+                if id(value) in dirty:
+                    rebase(result, node, i, site)
+                else:
+                    result.node, result.index = node, i
         made = [r.data if type(r) is Number and r.node is None else r for r in results]
         return tuple(made) if several else made[0]
 
@@ -314,12 +325,8 @@ class OwnFunction:
         for x in context.dirty:
             if all(x is not a for a in args) or all(x is not out for out in outs):
                 raise self._wrong("forward", "marks as dirty what is no argument and result of it")
-            if self.session.recording and x.requires_grad and (x.is_leaf or shows_another(x)):
-                raise run_error(
-                    "leaf-in-place",
-                    f"`{self.name}` changes a leaf that requires grad, or a view, in place",
-                    help="give it a `clone()`",
-                )
+            if self.session.recording:
+                refuse_change(x, args)
         return context.dirty
 
     def _node(
@@ -549,6 +556,30 @@ def _result(value: Any, numeric: bool) -> Any:
     if type(value) in NUMBERS or type(value) is Number:
         return Number(data_of(value)) if numeric else data_of(value)
     return Tensor(data_of(value)) if isinstance(value, Tensor) else value
+
+
+def _shown(result: Any, value: Any, args: Sequence[Any], recording: bool) -> Any:
+    """A result of the value that `forward` returned; if that is an argument or a view of one, the
+    result is a view of it, too.
+    """
+    if type(result) is not Tensor:
+        return result
+    if any(value is a for a in args):
+        result.data = array_of(value)
+        view = View(value, ops.reshape, {"shape": value.shape}, None)
+    elif value.view is not None and any(
+        isinstance(a, Tensor) and a.version is value.version for a in args
+    ):
+        under = value.view
+        view = View(under.of, under.op, under.params, under.index)
+    else:
+        return result
+    result.version, result.view = shared(value), view
+    if recording:
+        view.origin = FROM_OWN_FUNCTION
+    else:
+        cut(result)
+    return result
 
 
 def _watch(values: Sequence[Any], results: Mapping[int, Any], saved: Sequence[Tensor]) -> None:

@@ -201,12 +201,18 @@ def tensor_text(x: Tensor) -> str:
         body = _elements(data, shape)
         if dtype != default and dtype not in _UNSAID:
             suffixes.append(f"dtype=torch.{dtype}")
-    if x.grad_fn is not None:
-        suffixes.append(f"grad_fn={x.grad_fn!r}")
-    elif x.requires_grad:
-        suffixes.append("requires_grad=True")
+    suffixes += _history(x)
     head = "Parameter containing:\n" if hasattr(x, "parameter") else ""
     return head + _with_suffixes(_PREFIX + body, suffixes)
+
+
+def _history(x: Tensor) -> list[str]:
+    """How the text of a tensor shows its place in the graph."""
+    if x.is_stale:
+        return ["grad_fn=<Invalid>"]
+    if x.grad_fn is not None:
+        return [f"grad_fn={x.grad_fn!r}"]
+    return ["requires_grad=True"] if x.requires_grad else []
 
 
 def _with_suffixes(body: str, suffixes: list[str]) -> str:

@@ -676,7 +676,7 @@ GROUPS = {
         ),
         (
             "view-in-place",
-            "an in-place change of one of several results, or of a view that an own function returns",
+            "an in-place change of one of several results, or of a view from an own function",
             "Several results have one node, and the result of an own function has that function's "
             "derivative, so the base's history cannot take up the change. Take a part by an index, "
             "or change a `clone()`.",

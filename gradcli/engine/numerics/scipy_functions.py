@@ -6,6 +6,7 @@ from typing import Any
 
 from gradcli.engine.numerics import ieee
 from gradcli.engine.numerics.piecewise import Kernel, pieces
+from gradcli.engine.values.data import np
 from gradcli.errors import run_error
 
 
@@ -17,6 +18,15 @@ def scipy_function(name: str, *first: Any) -> Kernel:
         return float(r) if m is ieee else r
 
     return kernel
+
+
+def incomplete_gamma(x: Any, a: Any = 1.0, upper: bool = False) -> Any:
+    """Regularized incomplete gamma function of the order a, on numbers or on arrays, in the
+    precision of x.
+    """
+    name = "gammaincc" if upper else "gammainc"
+    found = getattr(_special(name), name)(a, x)
+    return found.astype(x.dtype) if isinstance(x, np.ndarray) and x.dtype.kind == "f" else found
 
 
 def unscaled(function: Kernel, scaled: Kernel) -> Kernel:

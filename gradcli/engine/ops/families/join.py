@@ -464,8 +464,8 @@ unsafe_split_with_sizes: Op = composite(
     "unsafe_split_with_sizes",
     _split_with_sizes,
     params={"split_sizes": REQUIRED, "dim": 0},
-    doc="The input in parts of the sizes in a list along the dimension `dim`. They are no views, so "
-    "each may be changed in place.",
+    doc="The input in parts of the sizes in a list along the dimension `dim`. They are no views, "
+    "so each may be changed in place.",
     source="PyTorch: unsafe_split_with_sizes",
     node="UnsafeSplitWithSizesBackward0",
     samples=lambda: (

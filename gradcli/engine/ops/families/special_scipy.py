@@ -9,7 +9,9 @@ from gradcli.engine.numerics.scipy_functions import scipy_function, unscaled
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families import points
 from gradcli.engine.ops.families.floats import in_pieces
-from gradcli.engine.ops.op import Op, known, sample
+from gradcli.engine.ops.op import Op, composite, known, sample
+from gradcli.engine.values.carrier import Carrier, data_of
+from gradcli.errors import run_error
 
 FAMILY = 60, "Special functions of the extra `special`"
 
@@ -133,4 +135,64 @@ i1e: Op = in_pieces(
     node="SpecialI1EBackward0",
     samples=_off_zero,
     known=lambda: (known([0.0, -INF, INF], grad=([0.5, 0.0, 0.0],)),),
+)
+
+# Incomplete gamma functions
+
+
+def _of_order(name: str, upper: bool) -> Any:
+    """An incomplete gamma function; its derivative by the order has no formula in finite terms."""
+
+    def value(a: Any, x: Any) -> Any:
+        if isinstance(a, Carrier) and a.recorded:
+            raise run_error(
+                "not-differentiable",
+                f"`{name}` has no derivative by `input`, its order",
+                help="a constant order, such as `input.detach()`, leaves that by `other`",
+                raises=NotImplementedError(
+                    f"the derivative for '{name}: input' is not implemented."
+                ),
+            )
+        everywhere = ops.logical_not(ops.lt(a, a))
+        return ops.incomplete_gamma(ops.where(everywhere, x, a), a=data_of(a), upper=upper)
+
+    return value
+
+
+def _orders() -> Any:
+    return (
+        sample([2], 1.5),
+        sample([1], [0.3]),
+        sample([3], 30.0),
+        sample([2], []),
+        sample([1, 2, 5], [0.5, 1.5, 4.0]),
+        sample([[1], [4]], [0.25, 2.0, 9.0]),
+    )
+
+
+igamma: Op = composite(
+    "igamma",
+    _of_order("igamma", False),
+    args=("input", "other"),
+    aliases=("gammainc",),
+    inplace=True,
+    node="IgammaBackward0",
+    doc="Regularized lower incomplete gamma function of the order input: the integral of "
+    "t ** (input - 1) e ** -t from 0 to other, over gamma(input). It is differentiated by other "
+    "alone: the derivative is other ** (input - 1) e ** -other / gamma(input). Needs SciPy.",
+    source="DLMF 8.2.4, 8.8.13",
+    samples=_orders,
+)
+
+igammac: Op = composite(
+    "igammac",
+    _of_order("igammac", True),
+    args=("input", "other"),
+    aliases=("gammaincc",),
+    inplace=True,
+    node="IgammacBackward0",
+    doc="Regularized upper incomplete gamma function of the order input: 1 - igamma(input, other), "
+    "exact in its tail. It is differentiated by other alone. Needs SciPy.",
+    source="DLMF 8.2.4, 8.8.14",
+    samples=_orders,
 )

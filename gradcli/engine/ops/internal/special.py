@@ -10,6 +10,7 @@ from gradcli.engine.numerics import error as error_functions
 from gradcli.engine.numerics import gamma as gamma_functions
 from gradcli.engine.numerics import ieee
 from gradcli.engine.numerics.piecewise import pieces
+from gradcli.engine.numerics.scipy_functions import incomplete_gamma as incomplete_gamma_of
 from gradcli.engine.numerics.scipy_functions import scipy_function, unscaled
 from gradcli.engine.numerics.ufunc import formula, real
 from gradcli.engine.ops.catalog import ops
@@ -280,4 +281,32 @@ erfinv_slope: Op = in_pieces(
     partials=(lambda out, x: ops.mul(ops.mul(out, out), ops.mul(ops.erfinv(x), 2.0)),),
     saves=("input", "out"),
     samples=lambda: (sample(0.3), sample([-0.9, 0.0, 0.5])),
+)
+
+
+def _gamma_density(out: Any, x: Any, a: Any, upper: bool) -> Any:
+    """Density of the gamma distribution, x ** (a - 1) e ** -x / gamma(a), with its sign."""
+    power = ops.sub(ops.xlogy(ops.sub(a, 1.0), x), x)
+    density = ops.exp(ops.sub(power, ops.lgamma(a)))
+    return ops.neg(density) if upper else density
+
+
+incomplete_gamma: Op = elementwise(
+    "incomplete_gamma",
+    args=("x",),
+    params={"a": 1.0, "upper": False},
+    doc="Regularized incomplete gamma function of the order a, which has the shape of x: the "
+    "integral of t ** (a - 1) e ** -t from 0 to x, or from x on, over gamma(a).",
+    source="DLMF 8.2.4",
+    number=lambda x, **params: float(incomplete_gamma_of(float(x), **params)),
+    array=incomplete_gamma_of,
+    dtype=floating,
+    inplace=False,
+    partials=(_gamma_density,),
+    saves=("x",),
+    samples=lambda: (
+        sample(1.5, a=2.0, upper=False),
+        sample([0.5, 1.5, 4.0], a=np.array([1.0, 2.5, 0.5]), upper=True),
+        sample([0.5, 1.5, 30.0], a=np.array([1.0, 2.5, 3.0]), upper=False),
+    ),
 )

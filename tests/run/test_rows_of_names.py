@@ -39,6 +39,8 @@ NAMES = """
 FAMILIES = (
     "autograd",
     "jax.example_libraries",
+    "jax.lax",
+    "jax.nn",
     "jax.tree_util",
     "scipy.optimize",
     "scipy.special",

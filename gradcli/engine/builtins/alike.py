@@ -163,6 +163,7 @@ is_floating_point: Op = torch_host(
     lambda session, x: _dtype(session, x, None).startswith("float"),
     args=("input",),
     infer=_floats_of,
+    traced=lambda code, x: dtype_of(code.like(x)).startswith("float"),
     doc="True if the elements are floats.",
     method=True,
 )

@@ -10,6 +10,7 @@ from gradcli.engine.ops.binding import static
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import REQUIRED, Op, host, torch_host
 from gradcli.engine.ops.statics import UNSURE, Statics
+from gradcli.engine.ops.tracing import Tracing
 from gradcli.engine.tape.tensor import Tensor, leaf
 from gradcli.engine.values import memory, refusals
 from gradcli.engine.values.carrier import data_of
@@ -175,6 +176,13 @@ def _as_tensor(known: Statics, data: Any, dtype: Any, device: Any) -> Any:
     return known.itself(value) if asked == found else known.made(shape, asked)
 
 
+def _itself(code: Tracing, data: Any, dtype: Any, device: Any) -> Any:
+    """The tensor itself; a number, of which a new tensor is made, has no code here."""
+    if dtype is not None or type(code.like(data)) is not Tensor:
+        raise code.refused("`as_tensor` makes a new tensor")
+    return data
+
+
 as_tensor: Op = torch_host(
     "as_tensor",
     lambda session, data, dtype, device: (
@@ -185,6 +193,7 @@ as_tensor: Op = torch_host(
     args=("data",),
     params={"dtype": None, "device": None},
     infer=_as_tensor,
+    traced=_itself,
     doc="The tensor itself, or a new one of a number or list.",
 )
 

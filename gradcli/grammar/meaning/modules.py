@@ -132,6 +132,14 @@ def of_library(path: str) -> str:
     return f"{_ALIKE[module]}.{name}" if module in _ALIKE else path
 
 
+def in_library(path: str, signatures: Signatures) -> str | None:
+    """The path under which the library has a member, its own before that of another module that
+    exports it; None if it has none.
+    """
+    paths = (path, of_library(path))
+    return next((found for found in paths if signatures.in_library(found)), None)
+
+
 _SHOWING = frozenset(
     {
         *("matplotlib", "matplotlib_inline", "mpl_toolkits", "pylab", "seaborn", "plotly"),
@@ -175,8 +183,8 @@ _ALIKE = {
     "torch.cpu.amp": "torch.amp",
     "autograd.numpy": "numpy",
     "jax.numpy": "numpy",
+    **{f"{library}.numpy.linalg": "numpy.linalg" for library in ("autograd", "jax")},
     **{f"{library}.numpy.fft": "numpy.fft" for library in ("autograd", "jax")},
-    "autograd.numpy.linalg": "numpy.linalg",
     "autograd.scipy.special": "scipy.special",
     "jax.scipy.special": "scipy.special",
     **{
@@ -194,6 +202,7 @@ _WRITTEN = frozenset(
         "torch.nn.utils.",
         "torch.cuda.amp.",
         "jax.debug.",
+        "jax.errors.",
         "jax.nn.initializers.",
         "numpy.matlib.",
     }
@@ -298,7 +307,9 @@ def _others() -> dict[str, dict[str, str]]:
     tables = {module: _table(text) for module, text in _NAMES.items()}
     tables["typing"] |= dict.fromkeys(_TYPING.split(), "python_typing_hint")
     for module, same in _SAME.items():
-        tables[module] = {**tables[same], **tables.get(module, {})}
+        own = _WRITTEN_ANEW.get(module, "").split()
+        shared = {name: builtin for name, builtin in tables[same].items() if name not in own}
+        tables[module] = {**shared, **tables.get(module, {})}
     return tables
 
 
@@ -436,6 +447,7 @@ _NAMES = {
     "jax.config": "update=jax_config_update",
     "jax.flatten_util": "ravel_pytree",
     "jax.test_util": "check_grads=jax_check_grads",
+    "jax.typing": "ArrayLike=python_typing_hint DTypeLike=python_typing_hint",
     "jax.tree": """
         flatten=tree_flatten leaves=tree_leaves map=tree_map reduce=tree_reduce
         unflatten=tree_unflatten
@@ -446,19 +458,16 @@ _NAMES = {
         """,
     "jax.lax": """
         cond=lax_cond fori_loop scan stop_gradient=detach while_loop exp log sin cos tanh sqrt
-        rsqrt abs max=maximum min=minimum pow add sub mul div acos acosh asin asinh atan atan2 atanh
+        rsqrt max=maximum min=minimum pow add sub mul div acos acosh asin asinh atan atan2 atanh
         bitwise_and bitwise_not bitwise_or bitwise_xor bessel_i0e=i0e bessel_i1e=i1e ceil cosh
-        cumlogsumexp=logcumsumexp cumprod=numpy_cumprod cumsum=numpy_cumsum digamma dot=numpy_dot
-        eq erf erfc erf_inv=erfinv exp2 expm1 floor full full_like ge gt
+        digamma eq erf erfc erf_inv=erfinv exp2 expm1 floor full full_like ge gt
         is_finite=isfinite le lgamma log1p logistic=sigmoid lt ne neg nextafter reciprocal rem=fmod
-        rev=flip round sign sinh sort=numpy_sort square squeeze tan
+        rev=flip sign sinh square squeeze tan
         transpose=numpy_transpose
         """,
     "jax.nn": """
-        celu elu gelu glu hard_swish=hardswish hard_silu=hardswish hard_sigmoid=hardsigmoid
-        hard_tanh=hardtanh leaky_relu log_sigmoid=logsigmoid mish log_softmax=jax_log_softmax
-        logsumexp relu relu6 selu sigmoid silu softmax=jax_softmax softplus soft_sign=softsign
-        swish=silu tanh
+        elu glu hard_swish=hardswish hard_silu=hardswish hard_sigmoid=hardsigmoid
+        log_sigmoid=logsigmoid mish logsumexp relu relu6 selu sigmoid silu swish=silu tanh
         """,
     "jax.random": """
         bernoulli=jax_random_bernoulli beta=jax_random_beta categorical=jax_random_categorical
@@ -518,3 +527,10 @@ _SAME = {
     "matplotlib.pylab": "matplotlib.pyplot",
 }
 """Modules that have the names of others, besides those of their own."""
+
+_WRITTEN_ANEW = {
+    "jax.numpy": """
+        abs absolute clip copysign dot fabs fmax fmin hypot inner matmul tensordot vdot
+        """
+}
+"""Names of the other module that the library has for a module itself."""

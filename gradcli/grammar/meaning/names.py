@@ -224,8 +224,7 @@ class Names(Record):
             path = f"{_LIBRARY[root]}.{rest}"
         if modules.is_silent(path) and self._is_drawn(expr, scope):
             return None
-        path = modules.of_library(path)
-        return path if self.signatures.in_library(path) else None
+        return modules.in_library(path, self.signatures)
 
     def _is_drawn(self, expr: ast.Expr, scope: Scope | None) -> bool:
         """True for `plt.plot` and `plt.rcParams.update`, which ask the built-in `plt`."""
@@ -241,8 +240,8 @@ class Names(Record):
         builtin = modules.member(module, name, self.signatures)
         if builtin is not None:
             return ir.Builtin(builtin, span)
-        path = modules.of_library(path)
-        return ir.Imported(path, span) if self.signatures.in_library(path) else None
+        found = modules.in_library(path, self.signatures)
+        return None if found is None else ir.Imported(found, span)
 
     def is_rule(self, made: ast.Class, scope: Scope | None = None) -> bool:
         """True if a class is an own differentiable function, directly or by inheritance."""
@@ -310,6 +309,8 @@ def analyse(
     for whole in starred:
         for name in (*modules.names_of_others(whole), *signatures.exported(whole)):
             imports.setdefault(name, f"{whole}.{name}")
+    if modules.library(imports.values()) == "jax" and "abs" not in counts:
+        imports.setdefault("abs", "jax.numpy.abs")  # an array's own, with another slope at 0
     declared: dict[str, ast.Declaration] = {}
     for statement in module.body:
         if isinstance(statement, ast.Declaration):

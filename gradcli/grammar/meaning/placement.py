@@ -208,7 +208,7 @@ def _imported(statement: ast.Import, names: Names) -> Iterator[Fault]:
         known = (
             name in ("", "*", "once_differentiable", *contexts.NAMES)
             or path in RULE_BASES
-            or signatures.in_library(modules.of_library(path))
+            or modules.in_library(path, signatures) is not None
             or modules.has(module, name, signatures)
         )
         of_torch = (

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradcli.engine.builtins.names.numpy import of_tensors
 from gradcli.engine.builtins.trees import filled, leaves_of, with_arrays
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import Op, constant, host
@@ -269,28 +268,6 @@ block_until_ready: Op = host(
     args=("x",),
     doc="The value itself.",
     source="JAX: block_until_ready",
-)
-
-
-def _weights(op: str) -> Any:
-    return lambda do, x, dim: do(ops[op], x, dim=dim)
-
-
-softmax: Op = of_tensors(
-    "softmax",
-    _weights("softmax"),
-    library="jax",
-    args=("x",),
-    params={"dim": -1},
-    doc="`jax.nn.softmax`: `softmax` along the last dimension if none is said.",
-)
-log_softmax: Op = of_tensors(
-    "log_softmax",
-    _weights("log_softmax"),
-    library="jax",
-    args=("x",),
-    params={"dim": -1},
-    doc="`jax.nn.log_softmax`: `log_softmax` along the last dimension if none is said.",
 )
 
 

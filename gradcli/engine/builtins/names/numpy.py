@@ -12,9 +12,11 @@ from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import REQUIRED, Op, constant, host
 from gradcli.engine.ops.statics import UNSURE, Statics
 from gradcli.engine.run.language.joining import Joiner
+from gradcli.engine.run.session import classes
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.data import NUMBERS, dtype_of, np, plain, shape_of
 from gradcli.engine.values.limits import check_memory
+from gradcli.engine.values.objects import Object
 from gradcli.engine.values.sizes import Size, axis, broadcast, describe, flag, number, sizes, whole
 from gradcli.errors import run_error
 
@@ -653,7 +655,9 @@ def _shape(session: Any, a: Any) -> Any:
     return Size(shape_of(_operands(session, "shape", (a,))[0]))
 
 
-def _size(session: Any, a: Any, dim: Any) -> int:
+def _size(session: Any, a: Any, dim: Any) -> Any:
+    if isinstance(a, Object) and dim is None:
+        return classes.get(a, "size")
     shape = _shape(session, a)
     if dim is None:
         return int(np.prod(shape))

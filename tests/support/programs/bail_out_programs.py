@@ -20,6 +20,7 @@ class F(Function):
 PROGRAMS = {
     "`any` of a value known only at run time": ("grad", "any([[x], [b]]) * x"),
     "`add` of tensors that do not fit": ("grad", "y = v * x + ones(4)\ny.sum()"),
+    "`as_tensor` makes a new tensor": ("grad", "torch.as_tensor(x) * x"),
     "a condition of a value that is not a number": ("grad", "x if v * x else b"),
     "a tensor with dimensions is changed in place": (
         "grad",

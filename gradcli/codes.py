@@ -450,6 +450,12 @@ GROUPS = {
             "Ints have 64 bits and do not wrap around. Compute with floats: `2.0 ** 100`.",
         ),
         (
+            "inference-tensor",
+            "a tensor of inference mode is changed in place or saved for a gradient outside of it",
+            "Such a tensor keeps no count of its changes. Take a `clone()` of it, or write "
+            "`no_grad` in place of `inference_mode`.",
+        ),
+        (
             "leaf-in-place",
             "a leaf that requires grad was changed in place outside `no_grad`",
             "Recording begins at a leaf, so a change of it cannot be recorded. Put a descent step "

@@ -373,8 +373,9 @@ class Assert(Instruction):
 
 
 class Mode(Instruction):
-    """Run body with recording off ("no_grad"), on ("enable_grad"), or unchanged until the body
-    changes it ("kept"); recording is restored afterwards.
+    """Run body with recording off ("no_grad"), on ("enable_grad"), in inference mode
+    ("inference_mode") or outside of it ("normal_mode"), or unchanged until the body changes it
+    ("kept"); the mode is restored afterwards.
     """
 
     __slots__ = ("mode", "body")

@@ -68,6 +68,7 @@ REACHED = {
     "not-told": [*FIT, "-e", "param a = 1.0\nparam b = 1.0\ninput x\na * b * x"],
     "nothing-to-fit": [*FIT, "-e", "input x\nx"],
     "too-few-records": [*FIT, "-e", "param a: float[9] = zeros(9)\ninput x\na.sum() * x"],
+    "inference-tensor": ["run", "-e", "with inference_mode(): x = ones(2)\nx += 1"],
     "outside-bounds": ["run", "-e", "param k: float in [0, 10] = 0.1", "-e", "k", "k=20"],
     "overlapping-memory": ["run", "-e", "x = ones(1).expand(3)\nx += 1"],
     "plots-left-out": ["run", "-e", "import matplotlib.pyplot as plt", "-e", "plt.plot([1])"],

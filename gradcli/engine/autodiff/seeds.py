@@ -12,8 +12,10 @@ from gradcli.engine.values.sizes import describe
 from gradcli.errors import run_error
 
 
-def seed(x: Tensor | Like, gradient: Any, what: str) -> Any:
-    """The cotangent to start from: the one given, or 1 for a value of one element."""
+def seed(x: Tensor | Like, gradient: Any, what: str, i: int = 0) -> Any:
+    """The cotangent to start from: the one given, or 1 for a value of one element. The value is
+    number i of those that a pass starts from.
+    """
     like = like_of(x)
     if gradient is None:
         if like.shape not in ((), (1,)) and int(np.prod(like.shape)) != 1:
@@ -34,6 +36,11 @@ def seed(x: Tensor | Like, gradient: Any, what: str) -> Any:
             "shape-mismatch",
             f"a gradient of shape {list(given.shape)} was given for a value of shape "
             f"{list(like.shape)}",
+            raises=RuntimeError(
+                f"Mismatch in shape: grad_output[{i}] has a shape of torch.Size("
+                f"{list(given.shape)}) and output[{i}] has a shape of torch.Size("
+                f"{list(like.shape)})."
+            ),
         )
     return gradient if given.dtype == like.dtype else ops.cast(gradient, dtype=like.dtype)
 

@@ -10,9 +10,11 @@ from gradcli.engine.builtins.create import check_device
 from gradcli.engine.ops.op import Op, constant, host, torch_host
 from gradcli.engine.ops.statics import Statics
 from gradcli.engine.run.session.array_text import ArrayPrinting, array_printing
-from gradcli.engine.run.session.grad_modes import Recording
+from gradcli.engine.run.session.grad_modes import InferenceMode, Recording
 from gradcli.engine.run.session.state import Passes, RandomNumbers
 from gradcli.engine.run.session.text import Printing, printing
+from gradcli.engine.tape.tensor import Tensor
+from gradcli.engine.tape.tensor import is_inference as is_made_in_inference
 from gradcli.engine.values.dtypes import DTYPES, FLOAT64, builtin_name, floating_name
 from gradcli.engine.values.limits import QUESTION
 from gradcli.engine.values.sizes import describe, flag, number, whole
@@ -75,8 +77,43 @@ def _recording(name: str, on: bool, text: str, aliases: tuple[str, ...] = ()) ->
     )
 
 
-no_grad: Op = _recording("no_grad", False, "Nothing is recorded", ("inference_mode",))
+no_grad: Op = _recording("no_grad", False, "Nothing is recorded")
 enable_grad: Op = _recording("enable_grad", True, "Steps are recorded")
+
+
+def _inference_mode(session: Any, mode: Any) -> Any:
+    if mode is None or isinstance(mode, bool):
+        return InferenceMode(session, mode is not False)
+    return InferenceMode(session, True)(mode)
+
+
+inference_mode: Op = torch_host(
+    "inference_mode",
+    _inference_mode,
+    args=("mode=None",),
+    keeps=True,
+    doc="Nothing is recorded in a block after `with`, or in a function that it is called with, as "
+    "by `@` before a `def`. Tensors that are made there are not changed in place outside, and not "
+    "saved for a gradient. With False it ends such a mode in the block.",
+    pure=False,
+)
+
+is_inference_mode_enabled: Op = torch_host(
+    "is_inference_mode_enabled",
+    lambda session: session.inference.on,
+    infer=lambda known: known.number("bool"),
+    doc="True in inference mode.",
+    pure=False,
+)
+
+is_inference: Op = torch_host(
+    "is_inference",
+    lambda session, input: isinstance(input, Tensor) and is_made_in_inference(input),
+    args=("input",),
+    infer=lambda known, input: known.number("bool"),
+    doc="True for a tensor that was made in inference mode; also a method.",
+    pure=False,
+)
 
 
 def _set_detect_anomaly(passes: Passes, mode: Any, check_nan: Any) -> None:

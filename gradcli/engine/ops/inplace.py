@@ -44,6 +44,8 @@ def apply_inplace(
         RunError: If `x` is a leaf that requires grad (or a view of one) and recording is on, if the
             result does not fit into its shape or dtype, or if its memory overlaps itself.
     """
+    if x.version is not None:
+        x.version.check_change()
     if not recording and _written_over(op, x, args, params):
         _count(x, site)
         return x
@@ -97,6 +99,8 @@ def replace(
     """Change `x`, in place, to the result of several ops on it and `args`, and return it. `make`
     gets their values before the change. Raises as `apply_inplace`.
     """
+    if x.version is not None:
+        x.version.check_change()
     old = _as_it_is(x, x.data.copy() if _is_shared(x) else x.data, recording)
     args = _snapshots(args, x, recording)
     if recording:
@@ -120,6 +124,8 @@ def turned(
     Raises:
         RunError: If `x` is a leaf that requires grad, or, with recording on, a view of one.
     """
+    if x.version is not None:
+        x.version.check_change()
     if recording:
         refuse_change(x, ())
     elif type(seen(node_of(x))) is AccumulateGrad:

@@ -248,7 +248,7 @@ class _Walk:
             case ir.Mode():
                 before = self._transfer.session.recording
                 if i.mode != "kept":
-                    self._transfer.session.recording = i.mode == "enable_grad"
+                    self._transfer.session.recording = i.mode in ("enable_grad", "normal_mode")
                 ways = self.block(i.body, slots)
                 self._transfer.session.recording = before
                 return ways

@@ -11,6 +11,7 @@ from weakref import ref
 
 from gradcli.engine.values.carrier import Like
 from gradcli.engine.values.data import np
+from gradcli.errors import run_error
 
 if TYPE_CHECKING:  # making a protocol takes as long as importing a room
     from gradcli.engine.values.entry import Derivatives, Memory, Static, Tape, Value
@@ -166,6 +167,13 @@ class Version:
             self.most = 2 * len(keepers) + _FEW
         keepers.append((ref(node), place))
 
+    def saved(self) -> int:
+        """The count, for a node that saves a value on the memory, which may refuse it."""
+        return self.count
+
+    def check_change(self) -> None:
+        """Refuse a change in place of memory that may not change now."""
+
     def part(self) -> None:
         """Copy the saved values of the nodes: the memory is about to be written."""
         for keeper, place in self.keepers:
@@ -176,6 +184,59 @@ class Version:
 
 
 _FEW = 16
+
+
+class Inference:
+    """The inference mode of a run: true while it is on."""
+
+    __slots__ = ("on",)
+
+    def __init__(self) -> None:
+        self.on = False
+
+
+class Untracked(Version):
+    """The version of memory that was made in inference mode: only there it may change, and no
+    derivative may save it.
+    """
+
+    __slots__ = ("leaf", "mode")
+
+    def __init__(self, mode: Inference) -> None:
+        super().__init__()
+        self.mode = mode
+        self.leaf: ref[Any] | None = None  # a tensor said to require grad: nothing is recorded
+
+    def saved(self) -> int:
+        raise run_error(
+            "inference-tensor",
+            "a tensor that was made in inference mode is saved for a gradient",
+            help="use a `clone()` of it, or `no_grad` in place of `inference_mode`",
+            raises=RuntimeError(_SAVED),
+        )
+
+    def check_change(self) -> None:
+        """Refuse a change in place outside of inference mode."""
+        if not self.mode.on:
+            raise run_error(
+                "inference-tensor",
+                "a tensor that was made in inference mode is changed in place outside of it",
+                help="change a `clone()` of it",
+                raises=RuntimeError(_CHANGED),
+            )
+
+
+_SAVED = (
+    "Inference tensors cannot be saved for backward. Please do not use Tensors created in "
+    "inference mode in computation tracked by autograd. To work around this, you can make a clone "
+    "to get a normal tensor and use it in autograd, or use `torch.no_grad()` instead of "
+    "`torch.inference_mode()`."
+)
+_CHANGED = (
+    "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone "
+    "to get a normal tensor before doing inplace update.See "
+    "https://github.com/pytorch/rfcs/pull/17 for more details."
+)
 
 
 class Node:

@@ -15,10 +15,12 @@ from gradcli.engine.tape.graph import (
     GONE,
     LIVE,
     CompositeNode,
+    Inference,
     Node,
     NodeOfName,
     NodeOfOp,
     Site,
+    Untracked,
     Version,
     Watchpoint,
     clock,
@@ -641,6 +643,15 @@ def version_of(x: Tensor) -> int:
     return 0 if x.version is None else x.version.count
 
 
+def saved_version(x: Tensor) -> int:
+    """The number of changes of the memory of a tensor that a node saves.
+
+    Raises:
+        RunError: If it was made in inference mode.
+    """
+    return 0 if x.version is None else x.version.saved()
+
+
 def leaf(data: Data) -> Tensor:
     """A new leaf that requires grad. `data` must be floating."""
     tensor = Tensor(data)
@@ -659,6 +670,16 @@ def require_grad(x: Tensor) -> None:
     """Make a leaf of a tensor that, to the program, has no history."""
     x.node, x.index = AccumulateGrad(x, node_of(x), x.index), 0
     x.view = None  # it has no history, not even that of the tensor whose memory it shares
+
+
+def show(x: Tensor, other: Tensor) -> None:
+    """Let a tensor have the memory and the shape of another one. A leaf is a new one: no gradient
+    of what was computed of it before reaches it.
+    """
+    x.data, x.version = array_of(other), shared(other)
+    x.version.count += 1
+    if x.requires_grad:
+        x.node, x.index, x.view = AccumulateGrad(x), 0, None
 
 
 def freeze(x: Tensor) -> None:
@@ -684,6 +705,29 @@ def turn(
     x.view.seen = before.version.count
     x.view.turned = True
     x.view.cut = base_of(before).node
+
+
+def is_said_to_require_grad(x: Tensor) -> bool:
+    """True for what PyTorch says of a tensor that no gradient reaches: a view of one that requires
+    grad, however the view was made, or a leaf of inference mode.
+    """
+    if x.view is not None:
+        return base_of(x).requires_grad
+    version = x.version
+    return isinstance(version, Untracked) and version.leaf is not None and version.leaf() is x
+
+
+def is_inference(x: Tensor) -> bool:
+    """True if the tensor's memory was made in inference mode."""
+    return isinstance(x.version, Untracked)
+
+
+def make_inference(x: Any, mode: Inference) -> None:
+    """Note that a new tensor was made in inference mode, unless it shows the memory of another."""
+    if type(x) is Tensor and x.version is None:
+        x.version = Untracked(mode)
+        x.version.leaf = ref(x) if x.requires_grad else None
+        x.node = None
 
 
 def forget(x: Tensor) -> None:
@@ -842,7 +886,7 @@ def record(
         _guard(node, args, asked(op, op.tape.guards, op.tape.guarded, edges))
     elif guarded:
         node.guards = tuple(guarded)
-        node.versions = tuple(map(version_of, guarded))
+        node.versions = tuple(map(saved_version, guarded))
     return node
 
 
@@ -851,7 +895,7 @@ def _guard(node: OpNode, args: Sequence[Any], asked: Sequence[bool]) -> None:
     kept = [a for a, guarded in zip(args, asked, strict=False) if guarded and type(a) is Tensor]
     if kept:
         node.guards = (*kept, *node.guards)
-        node.versions = (*map(version_of, kept), *(node.versions or ()))
+        node.versions = (*map(saved_version, kept), *(node.versions or ()))
 
 
 def _guard_results(node: OpNode, results: Sequence[Any]) -> None:

@@ -259,6 +259,8 @@ class _Expressions:
             if builtin is not None:
                 yield from self.use(builtin, node, role)
                 return
+            if role == "call" and self.names.twin(node, scope) is not None:
+                return
             if not self.is_behind(node.value, scope):
                 yield self.unknown_in_module(node, path)
                 return
@@ -387,6 +389,8 @@ class _Expressions:
                 return
             plain, _ = parted(node, signatures[builtin])
             yield from arity_faults(plain, of_builtin(signatures[builtin]))
+        elif (twin := self.names.twin(function, scope)) is not None:
+            yield from arity_faults(node, of_builtin(signatures[twin.removesuffix("_")]))
         elif self.names.path(function, scope) == "super":
             if scope is None or scope.kind != "method":
                 message = "`super` works only in a method of a class"

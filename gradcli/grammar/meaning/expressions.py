@@ -238,6 +238,10 @@ class Expressions(Displays):
                 self.emit(self.application(e.span, made.index, builtin, args, keywords))
                 target = self.target(busy, into)
                 self.emit(ir.Method(e.span, target, place, "out=", (made,), ()))
+        elif (twin := self.names.twin(function, self.function.scope)) is not None:
+            args, keywords = self.arguments(e)
+            target = self.target(busy, into)
+            self.emit(self.application(e.span, target, twin, args, keywords))
         elif self.names.path(function, self.function.scope) == "super":
             return self.super(e, into)
         elif isinstance(function, ast.Attribute) and not self.is_imported(function):

@@ -294,15 +294,22 @@ class _Lowering(Expressions):
         body, message = ([], None) if s.message is None else self.apart(s.message)
         self.emit(ir.Assert(s.span, test, body, message))
 
-    def mode(self, context: ast.Expr, span: Span, block: Callable[[], None]) -> ir.Mode:
-        """A block in a context; a context that decides at run time is called as the block
-        starts.
+    def mode(
+        self,
+        context: ast.Expr,
+        span: Span,
+        block: Callable[[], None],
+        target: ast.Expr | None = None,
+    ) -> ir.Mode:
+        """A block in a context; a context that decides at run time is called as the block starts,
+        and its value assigned to the target.
         """
         mode = contexts.mode(context, self.names, self.function.scope)
         assert mode is not None
         outside, self.out = self.out, []
-        if mode == "kept":
-            self.expression(context)
+        value = self.expression(context) if mode == "kept" else ir.Const(None, span)
+        if target is not None:
+            self.store(target, value, span)
         block()
         inside, self.out = self.out, outside
         return ir.Mode(span, mode, inside)
@@ -320,9 +327,7 @@ class _Lowering(Expressions):
         if contexts.mode(s.context, self.names, self.function.scope) is None:
             self.managed(s)
             return
-        if s.target is not None:
-            self.store(s.target, ir.Const(None, s.span), s.span)
-        self.emit(self.mode(s.context, s.span, lambda: self.block_into(self.out, s.body)))
+        self.emit(self.mode(s.context, s.span, lambda: self.block_into(self.out, s.body), s.target))
 
     def managed(self, s: ast.With) -> None:
         """A block between `__enter__` and `__exit__` of an object. `__exit__` gets an exception of

@@ -214,6 +214,16 @@ class Names(Record):
         path = self.path(expr, scope)
         return None if path is None else _builtin_of(path, self.signatures)
 
+    def twin(self, expr: ast.Expr, scope: Scope | None = None) -> str | None:
+        """The in-place method that a function of PyTorch stands for, as `torch.exp_` does, or
+        None.
+        """
+        module, _, name = (self.path(expr, scope) or "").rpartition(".")
+        plain = name.removesuffix("_")
+        if module not in modules.TORCH or plain == name or plain not in self.signatures:
+            return None
+        return name if self.signatures[plain].method else None
+
     def imported(self, expr: ast.Expr, scope: Scope | None = None) -> str | None:
         """Full path of the library's member that an expression names, or None."""
         path = self.path(expr, scope)

@@ -45,7 +45,7 @@ def cotangents(x):
 
 def shown(view):
     """The data of a view."""
-    return view and (view.parent, view.op, view.params, view.index, view.recorded, view.seen)
+    return view and (view.parent, view.op, view.params, view.index, view.origin, view.seen)
 
 
 def kept(x):

@@ -83,6 +83,7 @@ PROGRAMS = {
         "nan_to_num(x, nan=b)",
     ),
     "a tensor with dimensions is changed in place (2)": ("run", "y = v * b\ny.add_(1)\ny"),
+    "inference mode": ("run", "with inference_mode():\n    y = x * 2\ny"),
     "`t_` with these arguments": ("run", "y = tensor(x)\ny.t_()\ny"),
     "an item of a tensor is set": ("run", 't = tensor(x)\nt[0] = "a"'),
     "`<lambda>` takes other arguments": ("grad", "f = lambda t, u: t\nf(x)"),

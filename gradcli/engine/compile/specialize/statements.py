@@ -286,6 +286,8 @@ class Statements:
 
     def _mode(self, i: ir.Mode, frame: Frame) -> Any:
         before = self._trace.recording
+        if i.mode in ("inference_mode", "normal_mode"):
+            raise self._trace.refused("inference mode")
         if i.mode != "kept":
             self._trace.recording = i.mode == "enable_grad"
         flow = self.block(i.body, frame)

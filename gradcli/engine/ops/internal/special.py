@@ -306,7 +306,7 @@ incomplete_gamma: Op = elementwise(
     saves=("x",),
     samples=lambda: (
         sample(1.5, a=2.0, upper=False),
-        sample([0.5, 1.5, 4.0], a=np.array([1.0, 2.5, 0.5]), upper=True),
-        sample([0.5, 1.5, 30.0], a=np.array([1.0, 2.5, 3.0]), upper=False),
+        sample([0.5, 1.5, 4.0], a=2.5, upper=True),
+        sample([0.5, 1.5, 30.0], a=0.5, upper=False),
     ),
 )

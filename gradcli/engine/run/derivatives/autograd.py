@@ -13,7 +13,15 @@ from gradcli.engine.run.derivatives.edges import GradientEdge
 from gradcli.engine.run.derivatives.transforms import as_value
 from gradcli.engine.run.session.state import Passes, Session
 from gradcli.engine.tape.graph import Node, Site, seen
-from gradcli.engine.tape.tensor import AccumulateGrad, Tensor, freeze, node_of, require_grad, truth
+from gradcli.engine.tape.tensor import (
+    AccumulateGrad,
+    Tensor,
+    freeze,
+    is_inference,
+    node_of,
+    require_grad,
+    truth,
+)
 from gradcli.engine.values import refusals
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.sizes import flag
@@ -48,6 +56,13 @@ def set_requires_grad(session: Session, x: Tensor, value: Any) -> None:
         raise refusals.needs_float(x.dtype)
     if wanted == x.requires_grad:
         return
+    if wanted and is_inference(x) and not session.inference.on:
+        said = (
+            "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed."
+        )
+        message = "a tensor that was made in inference mode cannot require grad outside of it"
+        help = "take a `clone()` of it"
+        raise run_error("inference-tensor", message, help=help, raises=RuntimeError(said))
     if wanted:
         require_grad(x)
     else:
@@ -85,8 +100,9 @@ def backward_of(
     create = bool(create_graph) or session.transparent
     retain = create if retain_graph is None else bool(retain_graph)
     roots = []
-    for x, weight in zip(outputs, weights, strict=True):
-        g = seed(x.like if isinstance(x, GradientEdge) else x, session.tensor(weight), "backward")
+    for i, (x, weight) in enumerate(zip(outputs, weights, strict=True)):
+        like = x.like if isinstance(x, GradientEdge) else x
+        g = seed(like, session.tensor(weight), "backward", i)
         node = x.node if isinstance(x, GradientEdge) else node_of(x)
         assert node is not None
         roots.append((node, _index(x), g if create else data_of(g)))
@@ -211,13 +227,14 @@ def gradients(
     create = flag(create_graph, "create_graph") or session.transparent
     retain = create if retain_graph is None else flag(retain_graph, "retain_graph")
     roots = []
-    for out, weight in zip(given, weights, strict=True):
+    for i, (out, weight) in enumerate(zip(given, weights, strict=True)):
         node = _graph(session.passes, out)
         if node is None:
             raise run_error(
                 "no-graph", "`grad` of a value that does not depend on anything that requires grad"
             )
-        g = seed(out.like if isinstance(out, GradientEdge) else out, session.tensor(weight), "grad")
+        like = out.like if isinstance(out, GradientEdge) else out
+        g = seed(like, session.tensor(weight), "grad", i)
         roots.append((node, _index(out), g if create else data_of(g)))
     targets = []
     for x in wanted:

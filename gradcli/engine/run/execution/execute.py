@@ -333,12 +333,18 @@ def _enter(session: Session, mode: str) -> Any:
     before = session.recording
     if mode == "kept":
         return before, session.passes.duals, session.passes.anomaly
-    session.recording = session.transparent or mode == "enable_grad"
-    return before
+    recorded = mode == "normal_mode" or (mode == "enable_grad" and not session.inference.on)
+    session.recording = session.transparent or recorded
+    if mode not in ("inference_mode", "normal_mode") or session.transparent:
+        return before
+    outside, session.inference.on = session.inference.on, mode == "inference_mode"
+    return before, outside
 
 
 def _leave(session: Session, before: Any) -> None:
-    if type(before) is tuple:
+    if type(before) is tuple and len(before) == 2:
+        before, session.inference.on = before
+    elif type(before) is tuple:
         before, session.passes.duals, session.passes.anomaly = before
     session.recording = before
 

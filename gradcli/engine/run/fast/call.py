@@ -298,9 +298,19 @@ def of_host(op: Op) -> Function:
     """The function of a host, which takes the session or the part of it that the host names."""
     assert op.host.call is not None, f"`{op.name}` is no host"
     call, part = op.host.call, op.host.part
-    if part is None:
-        return call
+    if "requires_grad" in op.params:  # it makes tensors, which belong to the mode of the session
+        made = call if part is None else _of_part(call, part)
+        return lambda session, *args, **params: _new(session, args, made(session, *args, **params))
+    return call if part is None else _of_part(call, part)
+
+
+def _of_part(call: Function, part: str) -> Function:
     return lambda session, *args, **params: call(getattr(session, part), *args, **params)
+
+
+def _new(session: Evaluator, args: Sequence[Any], made: Any) -> Any:
+    """What a host made, which may be an argument as it is."""
+    return made if any(made is a for a in args) else session.new(made)
 
 
 def _placed(host: Function, site: Site) -> Function:

@@ -164,7 +164,7 @@ def by_plan(
 
     def call(session: Evaluator, site: Site | None, *args: Any) -> Any:
         recording = session.recording
-        if session.keep or (is_view and not recording):
+        if session.keep or (not recording and (is_view or session.inference.on)):
             return general(session, site, *args)
         known: list[Any] = []
         data: list[Any] = []
@@ -249,7 +249,7 @@ def by_plan(
                 (x.version or counter(x)).keep(node, i)
             if plan.guarded:
                 node.guards = tuple([args[i] for i in plan.guarded])
-                node.versions = tuple([x.version.count if x.version else 0 for x in node.guards])
+                node.versions = tuple([x.version.saved() if x.version else 0 for x in node.guards])
             if type(out) is float:
                 node.out = out
                 node.like = SCALAR

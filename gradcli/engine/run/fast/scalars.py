@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from gradcli.engine.ops.op import Op
 from gradcli.engine.run.session.evaluator import Evaluator
 from gradcli.engine.tape.graph import Site, Version
-from gradcli.engine.tape.tensor import Number, OpNode, Tensor, version_of
+from gradcli.engine.tape.tensor import Number, OpNode, Tensor, saved_version
 from gradcli.engine.values.carrier import SCALAR
 from gradcli.engine.values.data import NUMBERS
 
@@ -49,7 +49,11 @@ def unary(op: Op, general: Function, of_tensors: Callable[[Op], Function]) -> Ma
             if (kind is Number or kind is Tensor) and type(x.data) is float and x.view is None:
                 out = number(x.data)
                 recording = session.recording
-                if type(out) is float and partials is not None and (recording or kind is Tensor):
+                if (
+                    type(out) is float
+                    and partials is not None
+                    and (recording or (kind is Tensor and not session.inference.on))
+                ):
                     result = kind(out)
                     under = x.node
                     if under is not None and recording:
@@ -63,7 +67,7 @@ def unary(op: Op, general: Function, of_tensors: Callable[[Op], Function]) -> Ma
                         if kind is Tensor:
                             if guards_x:
                                 made.guards = (x,)
-                                made.versions = (0 if x.version is None else x.version.count,)
+                                made.versions = (0 if x.version is None else x.version.saved(),)
                             if guards_out:
                                 result.version = Version()
                                 made.cells = (result.version,)
@@ -141,7 +145,9 @@ def binary(
                 return arrays(session, site, x, y)  # which handles the dtypes of integer tensors
             out = number(a, b)
             recording = session.recording
-            if type(out) is not float or not (recording or kind is Tensor):
+            if type(out) is not float or not (
+                recording or (kind is Tensor and not session.inference.on)
+            ):
                 return general(session, site, x, y)
             result = kind(out)
             if recording and (left is not None or right is not None):
@@ -180,7 +186,7 @@ def binary(
                         kept.append(y)
                     if kept:
                         made.guards = tuple(kept)
-                        made.versions = tuple(map(version_of, kept))
+                        made.versions = tuple(map(saved_version, kept))
                 result.node = made
             return result
 

@@ -11,6 +11,7 @@ from gradcli.engine.run.session.state import Session
 from gradcli.engine.run.session.torch_stream import source
 from gradcli.engine.tape.graph import Site
 from gradcli.engine.tape.tensor import Tensor
+from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.conversion import converted
 from gradcli.engine.values.data import np, plain
 from gradcli.engine.values.sizes import number, whole
@@ -90,6 +91,19 @@ def _random_(
     return _filled(session, site, x, found)
 
 
+def _bernoulli_(
+    session: Session, site: Site | None, x: Tensor, p: Any = 0.5, *, generator: Any = None
+) -> Tensor:
+    """`x.bernoulli_(p)`: replace the elements by ones with the chance p, a number or a tensor of
+    chances, and zeros else.
+    """
+    chance = np.asarray(data_of(session.tensor(p)), float)
+    if not np.all((chance >= 0) & (chance <= 1)):
+        raise run_error("bad-argument", "the chances of `bernoulli_` must lie between 0 and 1")
+    numbers = source(session.random, generator).uniform(x.shape, "float64")
+    return _filled(session, site, x, np.less(numbers, chance))
+
+
 def _filled(session: Session, site: Site | None, x: Tensor, found: Any) -> Tensor:
     made = Tensor(converted(plain(np.asarray(found)), x.dtype))
     return apply_inplace(ops.fill, x, [made], {}, site, recording=session.recording)
@@ -100,4 +114,5 @@ METHODS: dict[str, Any] = {
     "normal_": _drawn("normal_", _normal, mean=0.0, std=1.0),
     "exponential_": _drawn("exponential_", _exponential, lambd=1.0),
     "random_": _random_,
+    "bernoulli_": _bernoulli_,
 }

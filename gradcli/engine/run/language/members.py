@@ -30,6 +30,7 @@ from gradcli.engine.tape.tensor import (
     Tensor,
     array_of,
     forget,
+    is_said_to_require_grad,
     node_of,
     shared,
     shows_another,
@@ -60,6 +61,8 @@ def get(session: Evaluator, value: Any, name: str) -> Any:
         return member(session, value) if _asks(member) else member(value)
     if isinstance(value, Node) and name.startswith(PREFIX):
         return saved(value, name)
+    if name == "__class__":
+        return by_name(ops["type"], None)(session, value)
     if name == "__name__" and callable(value) and isinstance(getattr(value, name, None), str):
         return value.__name__.rpartition(".")[2]
     raise _unknown(value, name)
@@ -166,7 +169,7 @@ def attributes() -> frozenset[str]:
     from gradcli.engine.run.language.pictures import NAMES as DRAWN
 
     names: set[str] = set(_SETTERS) | ops.fields | OWN_NAMES | {*DRAWS, "shuffle"} | NAMES | DRAWN
-    names |= STREAMS | _OF_FORMS | {"metadata"}
+    names |= STREAMS | _OF_FORMS | {"__class__", "metadata"}
     names.update(("__name__", "__next__", "power", *EDGE, *_SLICE, "primal", "tangent"))
     for getters, methods in (_TENSOR, _NODE, _LIST, _HANDLE, _FIELDS):
         names.update(getters, methods)
@@ -386,7 +389,7 @@ def _matrix_transposed(session: Evaluator, x: Tensor) -> Any:
 
 _TENSOR: tuple[dict[str, Member], dict[str, Member]] = (
     {
-        "requires_grad": lambda x: x.requires_grad,
+        "requires_grad": lambda x: x.requires_grad or is_said_to_require_grad(x),
         "is_leaf": lambda x: x.is_leaf,
         "grad": lambda x: x.grad,
         "grad_fn": lambda x: x.grad_fn,
@@ -485,6 +488,7 @@ _NUMBER: tuple[dict[str, Member], dict[str, Member]] = (
 
 _NODE: tuple[dict[str, Member], dict[str, Member]] = (
     {
+        "metadata": lambda session, node: session.passes.notes.setdefault(node, {}),
         "next_functions": lambda node: tuple((seen(under), index) for under, index in node.shown),
         "variable": _variable,
     },

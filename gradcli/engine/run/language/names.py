@@ -78,12 +78,14 @@ class Builtins:
         twins = (f"{name}_" for name in self.names())
         return members.attributes().union(twins)
 
-    @property
+    @cached_property
     def of_python(self) -> frozenset[str]:
-        """Names of methods of Python's own values, which may be built-in functions, too."""
-        from gradcli.engine.run.language import members
+        """Names of methods of Python's own values, which may be built-in functions, too, and of
+        those that draw in place, as `bernoulli_`, whose built-in function has no in-place variant.
+        """
+        from gradcli.engine.run.language import draws_in_place, members
 
-        return members.METHODS_OF_PYTHON
+        return members.METHODS_OF_PYTHON.union(draws_in_place.METHODS)
 
 
 class AllBuiltins(Builtins):

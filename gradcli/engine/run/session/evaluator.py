@@ -9,7 +9,7 @@ from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import Op
 from gradcli.engine.ops.promotion import always_double
 from gradcli.engine.run.code.naming import kind_of
-from gradcli.engine.tape.graph import Site, Whole, settle
+from gradcli.engine.tape.graph import Inference, Site, Whole, settle
 from gradcli.engine.tape.tensor import (
     AccumulateGrad,
     Number,
@@ -18,6 +18,7 @@ from gradcli.engine.tape.tensor import (
     array_of,
     composed,
     cut,
+    make_inference,
     node_of,
     part,
     shared,
@@ -39,6 +40,7 @@ class Evaluator:
         self, *, recording: bool = True, keep: bool = False, transparent: bool = False
     ) -> None:
         self.recording = recording
+        self.inference = Inference()
         self.keep = keep
         self.transparent = transparent
 
@@ -61,6 +63,10 @@ class Evaluator:
                 out = tuple(map(Tensor, out))
             elif op.value.number is None or not all(type(a) in SCALARS for a in args):
                 out = Tensor(out)
+        if self.inference.on:
+            for made in out if type(out) is tuple or isinstance(out, Fields) else (out,):
+                if not any(made is a for a in args):
+                    make_inference(made, self.inference)
         if QUESTION.default_dtype != "float64":
             return self._in_default_dtype(op, args, params, out)
         return out
@@ -82,6 +88,12 @@ class Evaluator:
         if type(value) is not Tensor or value.dtype != "float64" or name == "float64":
             return value
         return self.do(ops.cast, [value], {"dtype": name})
+
+    def new(self, made: Any) -> Any:
+        """The new tensor, noted as made in inference mode if that is on."""
+        if self.inference.on:
+            make_inference(made, self.inference)
+        return made
 
     def mark(self, args: Sequence[Any]) -> None:
         """Let the ops on these arguments keep their values."""

@@ -72,6 +72,7 @@ _BASES = {
     "SyntaxWarning": "Warning",
     "UnicodeWarning": "Warning",
     "UserWarning": "Warning",
+    "torch.autograd.gradcheck.GradcheckError": "RuntimeError",
 }
 """The exceptions that have a name, each with the one that it is a kind of."""
 
@@ -87,6 +88,7 @@ _OF_CODES = {
     "unknown-key": "KeyError",
     "bad-index": "IndexError",
     "ragged-list": "ValueError",
+    "wrong-derivative": "torch.autograd.gradcheck.GradcheckError",
     "used-before-assigned": "NameError",
     **dict.fromkeys(
         ("wrong-type", "wrong-arity", "not-callable", "not-iterable", "bad-class"), "TypeError"
@@ -129,7 +131,8 @@ def _made() -> dict[str, type[Thrown]]:
     found: dict[str, type[Thrown]] = {"": Thrown}
     for name, base in _BASES.items():
         own = {"__str__": _key_text} if name == "KeyError" else {}
-        found[name] = type(name, (found[base],), {**own, "__module__": "builtins"})
+        class_name = name.rpartition(".")[2]
+        found[name] = type(class_name, (found[base],), {**own, "__module__": "builtins"})
     return found
 
 

@@ -47,6 +47,28 @@ class Recording:
         return f"<torch.autograd.grad_mode.{self._name} object>"
 
 
+class InferenceMode(Recording):
+    """`torch.inference_mode(mode)` without `with` or `@`, or with a mode that a value decides."""
+
+    __slots__ = ("_inference",)
+
+    def __init__(self, session: Evaluator, on: bool) -> None:
+        super().__init__(session, "inference_mode", not on)
+        self._inference = on and not session.transparent
+
+    def enter(self) -> None:
+        """Begin a block of it; they nest."""
+        self._before.append(self._session.inference.on)
+        self._session.inference.on = self._inference
+        super().enter()
+
+    def leave(self) -> None:
+        """End the block that was begun last."""
+        if self._before:
+            super().leave()
+            self._session.inference.on = self._before.pop()
+
+
 Recording._members = (
     {},
     {

@@ -112,6 +112,7 @@ class Passes:
         ending: functions to call at the end of the current pass.
         duals: tangents of dual tensors, by their points; None outside `dual_level`.
         anomaly: passes refuse a node that gives nan.
+        notes: what the program has noted on nodes, as `grad_fn.metadata`.
     """
 
     def __init__(self, *, repeated: bool) -> None:
@@ -121,6 +122,7 @@ class Passes:
         self.ending: list[Callable[[], Any]] = []
         self.duals: dict[Node, Any] | None = None
         self.anomaly = False
+        self.notes: dict[Node, dict[Any, Any]] = {}
         self._repeated = repeated  # the command may go through the same nodes later
         self._retained: WeakSet[Tensor] | None = None
 

@@ -5,9 +5,18 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
+from gradcli.engine.ops.catalog import ops
 from gradcli.engine.run.code.naming import kind_of
 from gradcli.engine.tape.graph import Site
-from gradcli.engine.tape.tensor import Tensor, array_of, counter, shared, version_of
+from gradcli.engine.tape.tensor import (
+    Tensor,
+    array_of,
+    counter,
+    is_inference,
+    shared,
+    show,
+    version_of,
+)
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.conversion import converted
 from gradcli.engine.values.data import np, plain
@@ -103,12 +112,20 @@ def _base(x: Tensor) -> Tensor:
     return x
 
 
+def _version(x: Tensor) -> int:
+    if is_inference(x):
+        said = "Inference tensors do not track version counter."
+        message = "a tensor that was made in inference mode has no version"
+        raise run_error("inference-tensor", message, raises=RuntimeError(said))
+    return version_of(x)
+
+
 ATTRIBUTES: dict[str, Any] = {
     "is_cuda": lambda x: False,
     "is_sparse": lambda x: False,
     "itemsize": element_size,
     "nbytes": lambda x: int(_array(x).nbytes),
-    "_version": version_of,
+    "_version": _version,
     "output_nr": lambda x: x.index if x.grad_fn is not None else 0,
     "_base": lambda x: None if x.view is None else _base(x),
     "retains_grad": lambda session, x: (
@@ -148,7 +165,38 @@ def resize_as(x: Tensor, other: Any) -> Tensor:
     return resize(x, other.shape)
 
 
+def set_(session: Any, site: Site | None, x: Tensor, source: Any) -> Tensor:
+    """`x.set_(source)`: show the memory of another tensor, in its shape.
+
+    Raises:
+        RunError: If `source` is no tensor of its dtype, or x has a history that recording would
+            lose.
+    """
+    if not isinstance(source, Tensor):
+        raise run_error("wrong-type", f"`set_` needs a tensor, got {kind_of(source)}")
+    if source.dtype != x.dtype:
+        message = f"`set_` of a tensor of dtype {x.dtype} needs that dtype, got {source.dtype}"
+        raise run_error("dtype-mismatch", message)
+    if session.recording and x.requires_grad:
+        message = "a tensor that requires grad is set to other memory"
+        raise run_error("leaf-in-place", message, help="put it under `with no_grad():`")
+    if x.view is not None or not x.is_leaf:
+        message = "`set_` needs a tensor that is neither computed nor a view"
+        raise run_error("not-a-leaf", message, help="assign the other tensor")
+    show(x, source)
+    session.watched.leaf_changed(x)
+    return x
+
+
+def resized(session: Any, site: Site | None, x: Tensor, *shape: Any) -> Any:
+    """`x.resize(2, 3)`, an old name of `reshape`."""
+    wanted = sizes(shape[0] if len(shape) == 1 else shape)
+    return session.do(ops.reshape, [x], {"shape": wanted}, site)
+
+
 METHODS: dict[str, Any] = {
+    "set_": set_,
+    "resize": resized,
     "resize_": resize,
     "resize_as_": resize_as,
     "stride": stride,
@@ -159,6 +207,7 @@ METHODS: dict[str, Any] = {
     "nelement": numel,
     "element_size": element_size,
     "data_ptr": data_ptr,
+    "is_inference": is_inference,
     "_is_view": lambda x: x.view is not None,
     "new": new,
     "get_device": lambda x: -1,

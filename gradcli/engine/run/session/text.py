@@ -7,7 +7,7 @@ from math import isfinite
 from types import GeneratorType
 from typing import Any
 
-from gradcli.engine.tape.tensor import Number, Tensor
+from gradcli.engine.tape.tensor import Number, Tensor, is_said_to_require_grad
 from gradcli.engine.values.data import NUMBERS, Data, dtype_of, shape_of
 from gradcli.engine.values.dtypes import DType
 from gradcli.engine.values.fields import VIEWS, Fields, Named
@@ -212,7 +212,7 @@ def _history(x: Tensor) -> list[str]:
         return ["grad_fn=<Invalid>"]
     if x.grad_fn is not None:
         return [f"grad_fn={x.grad_fn!r}"]
-    return ["requires_grad=True"] if x.requires_grad else []
+    return ["requires_grad=True"] if x.requires_grad or is_said_to_require_grad(x) else []
 
 
 def _with_suffixes(body: str, suffixes: list[str]) -> str:

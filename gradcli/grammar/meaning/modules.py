@@ -172,11 +172,24 @@ _KINDS_OF_LAYERS = (
     *("activation", "batchnorm", "container", "conv", "dropout", "linear", "loss", "module"),
     *("normalization", "pooling", "rnn", "sparse", "transformer"),
 )
+_KINDS_OF_OPTIMIZERS = (
+    *("adadelta", "adagrad", "adam", "adamax", "adamw", "asgd", "lbfgs", "nadam", "optimizer"),
+    *("radam", "rmsprop", "rprop", "sgd"),
+)
+_KINDS_OF_DISTRIBUTIONS = (
+    *("bernoulli", "beta", "binomial", "categorical", "cauchy", "chi2", "dirichlet", "distribution"),
+    *("exponential", "gamma", "geometric", "gumbel", "half_cauchy", "half_normal", "independent"),
+    *("kl", "laplace", "log_normal", "mixture_same_family", "multinomial", "multivariate_normal"),
+    *("negative_binomial", "normal", "one_hot_categorical", "pareto", "poisson", "studentT"),
+    *("transformed_distribution", "uniform", "weibull"),
+)
 _ALIKE = {
     **{f"tqdm.{part}": "tqdm" for part in ("auto", "autonotebook", "notebook", "std")},
     "torch.nn.modules": "torch.nn",
     **{f"torch.nn.modules.{part}": "torch.nn" for part in _KINDS_OF_LAYERS},
-    **{f"torch.optim.{part}": "torch.optim" for part in ("adam", "adamw", "optimizer", "sgd")},
+    **{f"torch.optim.{part}": "torch.optim" for part in _KINDS_OF_OPTIMIZERS},
+    **{f"torch.distributions.{part}": "torch.distributions" for part in _KINDS_OF_DISTRIBUTIONS},
+    **{f"torch.utils.data.{part}": "torch.utils.data" for part in ("dataset", "dataloader", "sampler")},
     "jax.tree": "jax.tree_util",
     "autograd.misc": "autograd.misc.tracers",
     "torch.cuda.amp": "torch.amp",
@@ -356,6 +369,7 @@ _NAMES = {
         product=python_itertools_product repeat=python_itertools_repeat
         zip_longest=python_itertools_zip_longest cycle=python_itertools_cycle
         """,
+    "itertools.chain": "from_iterable=python_itertools_from_iterable",
     "dataclasses": """
         asdict=python_dataclasses_asdict dataclass=python_dataclasses_dataclass
         field=python_dataclasses_field fields=python_dataclasses_fields

@@ -143,6 +143,15 @@ reduce: Op = of_module(
 chain: Op = of_module(
     "itertools", "chain", _through("chain"), "the items of one value after the other", **_SEVERAL
 )
+from_iterable: Op = of_module(
+    "itertools",
+    "from_iterable",
+    lambda session, iterable: itertools.chain.from_iterable(
+        map(session.iterate, session.iterate(iterable))
+    ),
+    "the items of each item of a value",
+    args=("iterable",),
+)
 product: Op = of_module(
     "itertools",
     "product",

@@ -18,6 +18,7 @@ _MODULES = (
     *("torch.", "collections.", "argparse.", "contextlib.", "silent.", "tqdm.", "warnings."),
     *("autograd.", "jax.", "numpy.", "scipy.", "torchdiffeq."),
     *("operator.", "os.", "pytest.", "abc.", "sys.", "logging.", "weakref."),
+    *("bisect.", "enum.", "functools.", "heapq.", "itertools.", "statistics.", "string.", "types."),
     "typing.NamedTuple",
 )
 """Modules that the library has parts of."""

@@ -177,7 +177,16 @@ _KINDS_OF_OPTIMIZERS = (
     *("radam", "rmsprop", "rprop", "sgd"),
 )
 _KINDS_OF_DISTRIBUTIONS = (
-    *("bernoulli", "beta", "binomial", "categorical", "cauchy", "chi2", "dirichlet", "distribution"),
+    *(
+        "bernoulli",
+        "beta",
+        "binomial",
+        "categorical",
+        "cauchy",
+        "chi2",
+        "dirichlet",
+        "distribution",
+    ),
     *("exponential", "gamma", "geometric", "gumbel", "half_cauchy", "half_normal", "independent"),
     *("kl", "laplace", "log_normal", "mixture_same_family", "multinomial", "multivariate_normal"),
     *("negative_binomial", "normal", "one_hot_categorical", "pareto", "poisson", "studentT"),
@@ -189,7 +198,10 @@ _ALIKE = {
     **{f"torch.nn.modules.{part}": "torch.nn" for part in _KINDS_OF_LAYERS},
     **{f"torch.optim.{part}": "torch.optim" for part in _KINDS_OF_OPTIMIZERS},
     **{f"torch.distributions.{part}": "torch.distributions" for part in _KINDS_OF_DISTRIBUTIONS},
-    **{f"torch.utils.data.{part}": "torch.utils.data" for part in ("dataset", "dataloader", "sampler")},
+    **{
+        f"torch.utils.data.{part}": "torch.utils.data"
+        for part in ("dataset", "dataloader", "sampler")
+    },
     "jax.tree": "jax.tree_util",
     "autograd.misc": "autograd.misc.tracers",
     "torch.cuda.amp": "torch.amp",

@@ -18,6 +18,7 @@ from gradcli.engine.compile.passes.checkpoints import checkpointed, kept
 from gradcli.engine.compile.passes.recomputed import recomputed
 from gradcli.engine.compile.passes.together import moved_together
 from gradcli.engine.compile.passes.turns import entries, least_turns
+from gradcli.engine.compile.passes.updated import items_read_first
 from gradcli.engine.compile.scalar.errors import Untranslatable
 from gradcli.engine.compile.typed import (
     Block,
@@ -89,7 +90,7 @@ class Module:
                     from gradcli.engine.compile.llvm.arrays.body import ArrayBody
                     from gradcli.engine.compile.llvm.arrays.carried import apart
 
-                    program, doubtful = apart(program)
+                    program, doubtful = apart(items_read_first(program))
                     body = ArrayBody(self.primitives, stacks, program, doubtful)
                 else:
                     body = Body(self.primitives, stacks)

@@ -517,7 +517,7 @@ class _Turn:
         self.asks = trace.connections.asked > asked
         self.before = {
             key: entry
-            for key, entry in trace.objects.pop().items()
+            for key, entry in trace.objects[-1].items()
             if trace.born(entry[0]) <= since
         }
         self.last = {
@@ -528,6 +528,7 @@ class _Turn:
             key: (value, contents[key][1] if key in contents else held, content(value))
             for key, (value, held) in self.before.items()
         }
+        trace.objects.pop()
         for value, held in self.before.values():
             restore(value, held)
 

@@ -2,13 +2,14 @@
 
 Ops on arrays are collected as steps (`steps.py`) until another instruction needs them, then ordered
 and emitted together (`plan.py`). An array is the address of its contiguous elements; an array that
-a loop carries is double-buffered.
+a loop carries is double-buffered, unless the loop changes it in its memory (`updated.py`).
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Sequence
+from math import copysign
 from typing import Any
 
 from gradcli.engine.compile.llvm.arrays.by_op import (
@@ -20,8 +21,9 @@ from gradcli.engine.compile.llvm.arrays.callbacks import callback
 from gradcli.engine.compile.llvm.arrays.elements import Elements
 from gradcli.engine.compile.llvm.arrays.held import Held
 from gradcli.engine.compile.llvm.arrays.plan import units
+from gradcli.engine.compile.llvm.arrays.signs import Signs
 from gradcli.engine.compile.llvm.arrays.step_body import StepBody
-from gradcli.engine.compile.llvm.arrays.steps import Call, Node
+from gradcli.engine.compile.llvm.arrays.steps import Call, Copy, Node, Part
 from gradcli.engine.compile.llvm.arrays.symbolic import Symbolic
 from gradcli.engine.compile.llvm.arrays.values import is_on_arrays, value
 from gradcli.engine.compile.llvm.emit import state
@@ -29,6 +31,7 @@ from gradcli.engine.compile.llvm.emit.body import read_word, slot, write_word
 from gradcli.engine.compile.llvm.emit.definitions import Call as NumberCall
 from gradcli.engine.compile.llvm.emit.primitives import Primitives
 from gradcli.engine.compile.llvm.emit.writer import Number
+from gradcli.engine.compile.passes.updated import Change, Updated
 from gradcli.engine.compile.scalar.errors import Untranslatable
 from gradcli.engine.compile.typed import (
     DTYPES,
@@ -86,6 +89,8 @@ class ArrayBody(StepBody):
         self._waiting: list[Instruction] = []
         self._unknown: set[int] = set()
         self._reads = Counter(v.number for v in read(program.block))
+        self._updated = Updated(program)
+        self._signs = Signs(self.w, self._steps, self._flush)
         self._outer: list[set[Node]] = []
         self._doubtful = {*doubtful}
         self._ends: dict[int, tuple[Value, ...]] = {}
@@ -156,7 +161,11 @@ class ArrayBody(StepBody):
     # --- instructions ------------------------------------------------------------------
 
     def instruction(self, i: Instruction) -> None:
-        if isinstance(i, Do) and is_on_arrays(i):
+        if isinstance(i, Do) and i.target.number in self._updated.aside:
+            return  # a part of a change
+        if isinstance(i, Do) and i.target.number in self._updated.changes:
+            self._change(i.target, self._updated.changes[i.target.number])
+        elif isinstance(i, Do) and is_on_arrays(i):
             self._on_arrays(i)
         elif isinstance(i, Do | Leave) and self._is_waiting(i):
             self._waiting.append(i)
@@ -241,16 +250,63 @@ class ArrayBody(StepBody):
     def first(self, i: Loop) -> list[Number]:
         kept: dict[int, Node] = {}
         for k, (param, x) in enumerate(zip(i.params, i.initial, strict=True)):
-            if is_array(type_of(x)):
+            if param.number in self._updated.params:
+                kept[k], is_certain = self._changeable(x, param)
+            elif is_array(type_of(x)):
                 kept[k], is_certain = self._node(self._symbol(x))
-                if not is_certain:
-                    self._doubtful |= {param.number, i.targets[k].number}
+            else:
+                continue
+            if not is_certain:
+                self._doubtful |= {param.number, i.targets[k].number}
         self._flush([*kept.values()])
         self._outer.append({s.source for s in self._symbols.values() if isinstance(s.source, Node)})
         return [
             Number(kept[k].at, param.type) if k in kept else self._number(x, param.type)
             for k, (param, x) in enumerate(zip(i.params, i.initial, strict=True))
         ]
+
+    def _changeable(self, x: Operand, param: Value) -> tuple[Node, bool]:
+        """The memory that a loop changes, filled with what it begins with; True if that of the
+        interpreter is contiguous, too.
+        """
+        dtype, shape = dtype_and_shape(param.type)
+        is_value = isinstance(x, Value)
+        symbol = self._symbol(x) if is_value else self._steps.symbol(np.full(shape, x, dtype))
+        if param.number in self._updated.handed:
+            assert isinstance(symbol.source, Node)
+            return symbol.source, symbol.is_in_order
+        target = Node(symbol.type, shape)
+        target.at = self._lasting(self.memory.lasting(target.bytes))
+        self._steps.copy(symbol, target)
+        self._signs.begin(param.number, self._lasting(self.memory.lasting(_WORD)))
+        return target, symbol.is_in_order or not is_value
+
+    def _change(self, target: Value, change: Change) -> None:
+        """Change an item of an array in its memory."""
+        w, symbol, value = self.w, self._symbol(change.array), change.value
+        node, kept = symbol.source, []
+        assert isinstance(node, Node)
+        if isinstance(value, Value) and _is_whole(value.type):
+            made, _ = self._node(self._symbol(value))
+            kept.append(made)
+        self._flush(kept)
+        source = self._steps.whole(kept[0]).part() if kept else self.operand(value)
+        address = self._place(symbol.part(), self.operand(change.at))
+        item = self._steps.whole(Node(node.type, node.shape[1:], address)).part()
+        self.work += item.count
+        if change.sparse is not None:
+            self._done_with(change.sparse)
+            source = self._signs.sum(change.root, node, item, source)
+        elif isinstance(value, Value) or copysign(1, value) < 0:
+            self._signs.may_be_negative(change.root, address)
+        if isinstance(source, Part) and item.count == 1:
+            source = w.read_element(node.type, source.node.at)
+        if isinstance(source, Number) and item.count == 1:
+            w.write_element(source, address)
+        else:
+            self._steps.steps.append(Copy(item.node, item, source))
+            self._flush()
+        self._symbols[target.number] = symbol
 
     def turn(self, i: Loop) -> tuple[Number, list[Number], list[tuple[str, str, str, str]]]:
         with self._held.block():
@@ -267,6 +323,10 @@ class ArrayBody(StepBody):
             if not is_array(type_of(x)):
                 continue
             symbol = self._symbol(x)
+            if param.number in self._updated.params:
+                assert isinstance(symbol.source, Node)
+                places[k] = symbol.source.at
+                continue
             is_same = isinstance(x, Value) and x.number == param.number
             if not is_same and param.number not in self._doubtful and not symbol.is_in_order:
                 raise Untranslatable("a variable with several possible layouts")

@@ -41,6 +41,44 @@ BODIES = {
     "by data that are moved": (
         "s = 0.0\nfor t in range({n}):\n    s = s * a + y[(k[t] + 1) % {n}] * x[t]\ns"
     ),
+    "an element of a matrix": "s = 0.0\nfor t in range({n}):\n    s = s * a + m[t, t * 2 % 3] * x[t]\ns",
+    "columns": "s = 0.0\nfor t in range({n}):\n    s = s * a + (m[:, t % 3] * x).sum()\ns",
+    "parts of rows": "s = 0.0\nfor t in range({n}):\n    s = s * a + (m[t, 1:] * x[t]).sum()\ns",
+    "rows and a new dimension": (
+        "s = 0.0\nfor t in range({n}):\n    s = s * a + (m[None, t] * m[..., t % 3, None]).sum()\ns"
+    ),
+    "from both ends": "s = 0.0\nfor t in range({n}):\n    s = s * a + m[-1 - t, -1 - t % 3]\ns",
+    "an element by data": (
+        "s = 0.0\nfor t in range({n}):\n    s = s * a + m[k[t], (k[t] + {n}) % 3] * x[t]\ns"
+    ),
+    "set an element of a matrix": (
+        "z = zeros({n}, 3)\nfor t in range({n}):\n    z[t, t % 3] = a * x[t]\n(z * m).sum()"
+    ),
+    "set an element that is read": (
+        "z = m * 1.0\nfor t in range(1, {n}):\n    z[t, t % 3] = z[t - 1, 1] * 0.5 + x[t]\n(z * m).sum()"
+    ),
+    "set a column": (
+        "z = zeros({n}, 3)\nfor t in range({n}):\n    z[:, t % 3] = x * a\n(z * m).sum()"
+    ),
+    "set a part of a row": (
+        "z = zeros({n}, 3)\nfor t in range({n}):\n    z[t, :2] = m[t, 1:] * a\n(z * m).sum()"
+    ),
+    "set behind a known place": (
+        "z = zeros(2, {n})\nfor t in range({n}):\n    z[1, t] = x[t] * a\n(z * x).sum()"
+    ),
+    "set by data": "z = zeros({n})\nfor t in range({n}):\n    z[k[t]] = x[t] * a\n(z * y).sum()",
+    "add to elements": (
+        "z = zeros({n})\nfor t in range({n}):\n    z[t % 2] += y[t] * a\n    z[t] -= x[t]\n(z * y).sum()"
+    ),
+    "add to elements by data": (
+        "z = zeros({n})\nfor t in range({n}):\n    z[k[t]] += x[t] * a\n(z * z).sum()"
+    ),
+    "add to rows by data": (
+        "z = zeros({n}, 3)\nfor t in range({n}):\n    z[k[t]] += m[t] * x[t]\n(z * z).sum()"
+    ),
+    "scale elements of a matrix": (
+        "z = m * 1.0\nfor t in range({n}):\n    z[t, 1] *= -0.0\n    z[t, t % 3] /= 4\n(z * m).sum()"
+    ),
     "zeros with signs": "s = -0.0\nfor t in range({n}):\n    s = s + y[t] * a * -0.0\ns",
 }
 BRANCHES = [BODIES["bools"]]  # an item on one path and a number on the other are not yet one value

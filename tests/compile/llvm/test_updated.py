@@ -128,9 +128,13 @@ def _statement(draw, indent):
     def item():
         name = draw.choice([*arrays, "R"])
         found = f"{name}[{draw.choice(places)}]"
-        return f"sum({found})" if name == "R" else found
+        if name != "R":
+            return found
+        return draw.choice(
+            [f"sum({found})", f"R[{draw.choice(places)}, i % 2]", "sum(R[:, i % 2])"]
+        )
 
-    match draw.randrange(7):
+    match draw.randrange(8):
         case 0 | 1:
             return [f"{margin}s = sin(s * {draw.choice(['0.5', '-0.0', '1.5'])} + {item()})"]
         case 2 | 3:
@@ -147,10 +151,14 @@ def _statement(draw, indent):
                 *_statement(draw, indent + 1),
             ]
         case 6:
-            value = draw.choice(
-                ["R[0]", f"R[{draw.choice(places)}] * -0.5", "s", "-0.0", "R[i][:1]"]
-            )
-            return [f"{margin}R[{draw.choice(places)}] = {value}"]
+            place = draw.choice(places)
+            target = draw.choice(["{}", "{}, i % 2", "{}, 1:", "{}, -1", ":, i % 2"]).format(place)
+            sign = draw.choice(["=", "=", "+=", "-="])
+            values = ["s", "-0.0", "R[i][:1]", f"R[{draw.choice(places)}, 0]"]
+            whole = ["R[0]", f"R[{draw.choice(places)}] * -0.5"] if target == place else []
+            return [f"{margin}R[{target}] {sign} {draw.choice([*values, *whole])}"]
+        case 7:
+            return [f"{margin}{draw.choice(arrays[1:])}[{draw.choice(places)}] += {item()} * 0.5"]
     return [f"{margin}s = s * {item()} * 0.3"]
 
 

@@ -272,6 +272,15 @@ PROGRAMS = {
         "grad",
         "t = w * 1\nt[x] = b\nt.sum()",
     ),
+    "a part of a tensor is changed to one of another kind": (
+        "run",
+        "q = zeros(100, dtype=int64)\nfor i in range(n * 40):\n    q[i % 7] += 0.5\nq",
+    ),
+    "an item is taken by a value known only at run time": (
+        "grad",
+        "k = int(x)\ntensor(x)[k, k]",
+    ),
+    "an item is taken by too many places": ("grad", "k = int(x)\nw[k, k] * x"),
     "inputs that are made leaves": (
         "run",
         "torch.autograd.functional.hessian(lambda t: t ** 3, x, create_graph=True)",

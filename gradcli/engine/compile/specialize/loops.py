@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -230,6 +231,7 @@ class Loops:
         loop-carried values.
         """
         frame, trace = head.frame, self._trace
+        self._make_changeable(head)
         entry = {
             key: self._changeable(value) if key in head.assigned else value
             for key, value in frame.slots.items()
@@ -269,6 +271,16 @@ class Loops:
             forms, objects = found, found_objects
             frame.slots = outside
         raise trace.refused("what a loop carries round does not settle")
+
+    def _make_changeable(self, head: _Head) -> None:
+        """Turn known tensors whose items a loop sets into those of the typed program, before an
+        item of them is read.
+        """
+        for receiver in head.set_items:
+            known = head.frame.slots.get(receiver.index)
+            if isinstance(known, Tensor) and known.shape:
+                with suppress(NotCompilable):  # where it is set, if it is, the loop is refused
+                    self._do.changeable(receiver, known, head.frame)
 
     def _changeable(self, value: Any) -> Any:
         """A value of a name that gets others in the loop; a known tensor becomes one of the typed
@@ -371,7 +383,7 @@ def behind(do: Follower, flow: Any) -> Any:
 
 class _Head:
     """A loop under specialization: its test, its turn, the slots that are live at its head and
-    after it, and those that a turn assigns.
+    after it, those that a turn assigns, and those of whose tensors it sets items.
     """
 
     def __init__(self, do: Follower, i: ir.While | ir.For, frame: Frame) -> None:
@@ -382,6 +394,11 @@ class _Head:
         self.after = frame.live.after[id(i)]
         inside = list(visit.instructions([i]))
         self.assigned = {slot for inner in inside for slot in visit.writes(inner)}
+        self.set_items = [
+            inner.receiver
+            for inner in inside
+            if isinstance(inner, ir.SetItem) and isinstance(inner.receiver, ir.Slot)
+        ]
         self.live = self.after | frame.live.heads[id(i)]
 
     def test(self) -> Any:
@@ -516,9 +533,7 @@ class _Turn:
             self._go(head, frame)
         self.asks = trace.connections.asked > asked
         self.before = {
-            key: entry
-            for key, entry in trace.objects[-1].items()
-            if trace.born(entry[0]) <= since
+            key: entry for key, entry in trace.objects[-1].items() if trace.born(entry[0]) <= since
         }
         self.last = {
             key: Conflict(STALE) if _is_stale(value) and value is not self.first.get(key) else value

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from gradcli.engine.compile.specialize.tracing.dynamic_index import picked
+from gradcli.engine.compile.specialize.tracing.run_time_index import has_places, part, plain
 from gradcli.engine.compile.specialize.tracing.trace import Trace
 from gradcli.engine.compile.specialize.tracing.values import (
     MOST_ITEMS,
@@ -116,10 +117,13 @@ class Operators:
 
     def item(self, x: Any, index: Any) -> Any:
         """Return `x[index]`."""
+        index = index if type(x) is dict else plain(index)
         if (isinstance(x, (Vector, Tensor)) or is_whole(x)) and is_known(index):
             return self._trace.do(ops.getitem, [x], {"index": as_tuple(index)})
         if isinstance(x, Tensor) and x.shape:
             x = self._trace.tensors.of_known(x)
+        if type(index) is tuple and has_places(index) and isinstance(x, (Vector, Cell)):
+            return part(self._trace, x, index)
         place = index.number if isinstance(index, Cell) else index
         if _is_several(index) and isinstance(x, (Vector, Cell)):
             return self._parts(x, index)

@@ -21,6 +21,7 @@ from gradcli.engine.compile.specialize.tracing.control_flow import (
 )
 from gradcli.engine.compile.specialize.tracing.dynamic_index import put
 from gradcli.engine.compile.specialize.tracing.dynamic_text import Texts
+from gradcli.engine.compile.specialize.tracing.run_time_index import has_places, plain, put_part
 from gradcli.engine.compile.specialize.tracing.trace import Trace
 from gradcli.engine.compile.specialize.tracing.values import (
     DEAD,
@@ -50,7 +51,7 @@ from gradcli.engine.compile.specialize.tracing.values import (
 from gradcli.engine.compile.symbols import Symbol
 from gradcli.engine.compile.typed import DTYPES, NotCompilable
 from gradcli.engine.ops.catalog import ops
-from gradcli.engine.ops.op import REQUIRED
+from gradcli.engine.ops.op import REQUIRED, Op
 from gradcli.engine.run.language import operators
 from gradcli.engine.run.session.state import Session
 from gradcli.engine.run.session.text import format_value, text
@@ -503,7 +504,11 @@ class Statements:
     def _augmented(self, i: ir.Augment, frame: Frame) -> Any:
         receiver, value = self.read(i.receiver, frame), self.read(i.value, frame)
         if isinstance(receiver, Cell):
-            self._trace.change(ops[operators.OPS[i.operator, 2]], receiver, [value])
+            op = ops[operators.OPS[i.operator, 2]]
+            is_unnamed = i.receiver.index != i.target if isinstance(i.receiver, ir.Slot) else False
+            if is_unnamed and receiver.base is not None and not receiver.whole:
+                return self._changed_part(op, receiver, value)
+            self._trace.change(op, receiver, [value])
             return receiver
         if type(receiver) is list:
             if i.operator != "+" or type(value) not in (list, tuple):
@@ -512,12 +517,19 @@ class Statements:
             receiver.extend(value)
             return receiver
         if isinstance(receiver, Tensor):
-            cell = self._changeable(i.receiver, receiver, frame)
+            cell = self.changeable(i.receiver, receiver, frame)
             self._trace.change(ops[operators.OPS[i.operator, 2]], cell, [value])
             return cell
         if isinstance(receiver, Vector):
             raise self._trace.refused("a tensor with dimensions is changed in place")
         return self._operated(i.operator, [receiver, value])
+
+    def _changed_part(self, op: Op, part: Cell, value: Any) -> Any:
+        """The value that `x[i] += value` puts at the place of `part`, which is `x[i]`."""
+        made = self._trace.do(op, [part, value], {})
+        if (made.dtype, made.shape) != (part.dtype, part.shape):
+            raise self._trace.refused("a part of a tensor is changed to one of another kind")
+        return made
 
     def _inplace(self, i: ir.Inplace, frame: Frame) -> Any:
         named = {name: self.read(a, frame) for name, a in i.arguments}
@@ -549,7 +561,7 @@ class Statements:
         receiver, value = self.read(i.receiver, frame), self.read(i.value, frame)
         at = self.read(i.index, frame)
         if isinstance(receiver, Tensor):
-            receiver = self._changeable(i.receiver, receiver, frame)
+            receiver = self.changeable(i.receiver, receiver, frame)
         if is_whole(receiver):
             self._put(receiver, at, value)
             return
@@ -572,31 +584,31 @@ class Statements:
         """Assign to a part of a tensor."""
         if not is_number(value) and not isinstance(value, (Cell, Tensor)):
             raise self._trace.refused("a part of a tensor is set to what is none")
-        if isinstance(at, Symbol) and at.type == "int":
-            self._trace.change(ops.with_row, receiver, [value, at])
+        at = plain(at)
+        if has_places(at):
+            put_part(self._trace, receiver, at, value)
         elif is_known(at):
             where = operators.as_tuple(at)
             self._trace.change(ops.set_at, receiver, [value], {"index": where})
         else:
             raise self._trace.refused("a part is set at a place known only at run time")
 
-    def _changeable(self, operand: ir.Operand | None, known: Tensor, frame: Frame) -> Cell:
+    def changeable(self, operand: ir.Operand | None, known: Tensor, frame: Frame) -> Cell:
         """Turn a known tensor into a cell before it is changed in place: every name that holds it
         gets the cell.
         """
         found = self._trace.tensors.of_known(known)
         if not isinstance(found, Cell) or not isinstance(operand, ir.Slot):
             raise self._trace.refused("a tensor with dimensions is changed in place")
-        outer: Frame | None = frame
-        while outer is not None:
-            for slot, value in outer.slots.items():
-                if value is known:
-                    outer.slots[slot] = found
-                elif isinstance(value, (list, tuple, dict, Tensor)) and not is_apart(value, known):
-                    raise self._trace.refused("a tensor is changed in place that others may hold")
-            outer = outer.parent
+        frames = [*frame.nested()]
+        held = [v for f in frames for v in f.slots.values() if v is not known]
+        kinds = (list, tuple, dict, Tensor)
+        if not all(is_apart(value, known) for value in held if isinstance(value, kinds)):
+            raise self._trace.refused("a tensor is changed in place that others may hold")
         if node_of(known) is not None or known.version is not None:
             raise self._trace.refused("a tensor is changed in place that others may hold")
+        for one in frames:
+            one.slots.update({slot: found for slot, v in one.slots.items() if v is known})
         found.frozen = False
         return found
 

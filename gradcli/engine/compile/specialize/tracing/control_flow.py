@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, Final, Protocol
 
-from gradcli.engine.compile.specialize.tracing.values import Frame
+from gradcli.engine.compile.specialize.tracing.values import Cell, Frame
+from gradcli.engine.tape.tensor import Tensor
 from gradcli.ir import program as ir
 
 NEXT: Final = 0
@@ -59,6 +60,9 @@ class Follower(Protocol):
 
     def check_unchanged(self, sources: Sequence[tuple[Collection[Any], Sequence[Any]]]) -> None:
         """Refuse lists that have changed."""
+
+    def changeable(self, operand: ir.Operand | None, known: Tensor, frame: Frame) -> Cell:
+        """Turn a known tensor into a cell before it is changed in place."""
 
     def hold(self, slot: int, value: Any) -> None:
         """Record the variable that holds a value."""

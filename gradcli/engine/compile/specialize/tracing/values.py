@@ -4,7 +4,7 @@ unknown number, and the classes below.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from gradcli.engine.compile.specialize.tracing.liveness import Liveness
@@ -214,14 +214,16 @@ class Frame:
             frame = frame.parent
         return frame
 
+    def nested(self) -> Iterator[Frame]:
+        """Return the frame and the enclosing ones, from the inside to the outside."""
+        frame: Frame | None = self
+        while frame is not None:
+            yield frame
+            frame = frame.parent
+
     def around(self) -> list[Any]:
         """Return the values of the enclosing frames."""
-        found: list[Any] = []
-        outer = self.parent
-        while outer is not None:
-            found += outer.slots.values()
-            outer = outer.parent
-        return found
+        return [v for frame in self.nested() if frame is not self for v in frame.slots.values()]
 
 
 class Closure:

@@ -130,7 +130,7 @@ INDEX: dict[str, Any] = {
         'builtins.names.jax': 'autograd_isbox block_until_ready checkpoint elementwise_grad fori_loop grad_by_argnum hessian_vector_product jax_config_update jax_updated jax_version jax_vmap jit lax_cond make_jvp make_vjp scan value_and_grad_by_argnum vmap while_loop',
         'builtins.checking': 'check_grads gradcheck gradgradcheck jax_check_grads',
         'builtins.names.jax_random': 'jax_random_bernoulli jax_random_beta jax_random_categorical jax_random_choice jax_random_exponential jax_random_fold_in jax_random_gamma jax_random_key jax_random_normal jax_random_permutation jax_random_randint jax_random_split jax_random_uniform',
-        'builtins.graph': 'GradientEdge dual_level enter_dual_level exit_dual_level get_gradient_edge increment_version make_dual register_multi_grad_hook unpack_dual',
+        'builtins.graph': 'GradientEdge dual_level enter_dual_level exit_dual_level get_gradient_edge increment_version make_dual pop_saved_tensors_hooks push_saved_tensors_hooks refuse_saved_tensors_hooks register_multi_grad_hook unpack_dual',
         'builtins.own_rules': 'custom_jvp custom_vjp defjvp defvjp primitive',
         'builtins.trees': 'autograd_adam autograd_fixed_point autograd_rmsprop autograd_sgd ravel_pytree register_pytree_node register_pytree_node_class tree_flatten tree_leaves tree_map tree_reduce tree_unflatten',
         'builtins.equations': 'fixed_point minimize odeint quad root',

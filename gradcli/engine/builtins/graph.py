@@ -8,7 +8,7 @@ from typing import Any
 
 from gradcli.engine.ops.op import Op, host
 from gradcli.engine.run.code.naming import kind_of
-from gradcli.engine.run.derivatives import duals
+from gradcli.engine.run.derivatives import duals, hooks
 from gradcli.engine.run.derivatives.edges import gradient_edge, gradient_edge_of
 from gradcli.engine.run.derivatives.hooks import register_multi_grad_hook
 from gradcli.engine.tape.tensor import Tensor, shared
@@ -45,6 +45,47 @@ multi_grad_hook: Op = host(
     doc="Runs a function when a pass has come to tensors: on the list of all their gradients, None "
     'for those that it did not come to, or with `mode="any"` on the first.',
     source="PyTorch: autograd.graph.register_multi_grad_hook",
+    pure=False,
+)
+
+
+push_saved_hooks: Op = host(
+    "push_saved_tensors_hooks",
+    hooks.push_saved_hooks,
+    args=("pack_hook", "unpack_hook"),
+    infer=lambda known, *functions: known.constant(None),
+    doc="Lets functions pack and unpack what nodes save from here on; `with "
+    "torch.autograd.graph.saved_tensors_hooks(pack, unpack)` does it for a block.",
+    source="PyTorch: autograd.graph.saved_tensors_hooks",
+    pure=False,
+)
+
+pop_saved_hooks: Op = host(
+    "pop_saved_tensors_hooks",
+    hooks.pop_saved_hooks,
+    infer=lambda known: known.constant(None),
+    doc="Ends what `push_saved_tensors_hooks` began last.",
+    source="PyTorch: autograd.graph.saved_tensors_hooks",
+    pure=False,
+)
+
+
+def _refuse_saved_hooks(session: Any, message: Any) -> None:
+    if message is None and session.packing_refused:
+        session.packing_refused.pop()
+    elif message is not None:
+        session.packing_refused.append(str(message))
+
+
+refuse_saved_hooks: Op = host(
+    "refuse_saved_tensors_hooks",
+    _refuse_saved_hooks,
+    args=("message=None",),
+    infer=lambda known, message: known.constant(None),
+    doc="Lets hooks of saved tensors raise an error with the message from here on, without one "
+    "ends that; `with torch.autograd.graph.disable_saved_tensors_hooks(message)` does it for a "
+    "block.",
+    source="PyTorch: autograd.graph.disable_saved_tensors_hooks",
     pure=False,
 )
 

@@ -10,6 +10,7 @@ from gradcli.engine.run.code.naming import kind_of
 from gradcli.engine.run.session.evaluator import Evaluator
 from gradcli.engine.run.session.state import Session
 from gradcli.engine.tape.graph import ACCUMULATED, ARRIVING, LEAVING, Hook, Node, Site
+from gradcli.engine.tape.packed import Hooks
 from gradcli.engine.tape.tensor import AccumulateGrad, Tensor, counter, node_of
 from gradcli.engine.values import refusals
 from gradcli.engine.values.carrier import data_of
@@ -124,6 +125,34 @@ def register_multi_grad_hook(session: Session, tensors: Any, fn: Any, mode: str 
         node.hooks = [*(node.hooks or ()), hook]
         places.append((node, hook))
     return Handle(*places)
+
+
+def push_saved_hooks(session: Session, pack_hook: Any, unpack_hook: Any) -> None:
+    """Let these functions pack and unpack what nodes save from here on."""
+    refused = session.packing_refused
+    if refused:
+        raise run_error("bad-context", refused[-1], raises=RuntimeError)
+    _callable(pack_hook)
+    _callable(unpack_hook)
+
+    def unpack(held: Any) -> Tensor:
+        found = _call(session, unpack_hook, [held], "unpack_hook", False)
+        if not isinstance(found, Tensor):
+            message = f"a hook that unpacks must return a tensor, it returned {kind_of(found)}"
+            raise run_error("wrong-type", message)
+        return found
+
+    def pack(x: Tensor) -> Any:
+        return _call(session, pack_hook, [x], "pack_hook", False)
+
+    session.packing.append(Hooks(pack, unpack))
+
+
+def pop_saved_hooks(session: Session) -> None:
+    """End what `push_saved_hooks` began last."""
+    if not session.packing:
+        raise run_error("bad-context", "there are no hooks of saved tensors to end")
+    session.packing.pop()
 
 
 def _own(g: Any) -> Any:

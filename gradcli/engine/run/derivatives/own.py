@@ -14,6 +14,7 @@ from gradcli.engine.run.code.functions import PARAMETERS, RESULT, called, misfit
 from gradcli.engine.run.code.naming import kind_of
 from gradcli.engine.run.session.state import Session
 from gradcli.engine.tape.graph import GONE, Node, Site, Watchpoint, whole
+from gradcli.engine.tape.packed import Hooks, Packed
 from gradcli.engine.tape.tensor import (
     FROM_OWN_FUNCTION,
     Number,
@@ -108,6 +109,10 @@ class Context:
             return None
         return called(self.get(name), args, f"ctx.{name}", keywords)
 
+    def pack(self, hooks: Hooks) -> None:
+        """Let the program's hooks pack the saved tensors."""
+        self.saved = tuple(Packed(x, hooks) if type(x) is Tensor else x for x in self.saved or ())
+
     def _unpacked(self) -> tuple[Any, ...]:
         if self.saved is None:
             raise run_error(
@@ -122,12 +127,13 @@ class Context:
                     "a tensor that `save_for_backward` got has been changed in place since",
                     help="save a `clone()` of it",
                 )
+        saved = tuple(x.opened() if type(x) is Packed else x for x in self.saved)
         node = self.node
         if node is None or not self.results:
-            return self.saved
+            return saved
         return tuple(
             _connected(value, node, self.results[i]) if i in self.results else value
-            for i, value in enumerate(self.saved)
+            for i, value in enumerate(saved)
         )
 
 
@@ -301,6 +307,8 @@ class OwnFunction:
         node = None
         if session.recording and any(n is not None for n in nodes):
             node = self._node(args, nodes, results, several, context, site)
+            if session.packing:
+                context.pack(session.packing[-1])
         for i, (result, value) in enumerate(zip(results, outs, strict=True)):
             moves = isinstance(result, Tensor) and is_floating(result.data)
             if node is not None and id(value) not in constants and moves:

@@ -11,7 +11,7 @@ from gradcli.engine.ops.op import REQUIRED, Op
 from gradcli.engine.run.fast import scalars
 from gradcli.engine.run.session.evaluator import Evaluator
 from gradcli.engine.tape.graph import Site, settle
-from gradcli.engine.tape.tensor import Tensor
+from gradcli.engine.tape.tensor import Tensor, node_of
 from gradcli.engine.values.fields import VIEWS
 from gradcli.engine.values.objects import Object
 from gradcli.errors import RunError, run_error
@@ -373,7 +373,12 @@ def changed(
         session.mark([x, *rest])
     if op.memory.turned is not None:
         return turned(op, x, params, site, recording=recording)
-    return apply_inplace(op, x, rest, params, site, recording=recording)
+    if not session.packing or not recording:
+        return apply_inplace(op, x, rest, params, site, recording=recording)
+    before = Tensor(x.data, node_of(x), x.index)
+    apply_inplace(op, x, rest, params, site, recording=True)
+    session.pack(x, [before, *rest])
+    return x
 
 
 def _refuse_inplace(op: Op) -> None:

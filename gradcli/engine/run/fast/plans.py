@@ -164,7 +164,7 @@ def by_plan(
 
     def call(session: Evaluator, site: Site | None, *args: Any) -> Any:
         recording = session.recording
-        if session.keep or (not recording and (is_view or session.inference.on)):
+        if session.keep or session.packing or (not recording and (is_view or session.inference.on)):
             return general(session, site, *args)
         known: list[Any] = []
         data: list[Any] = []

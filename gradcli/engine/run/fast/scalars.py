@@ -52,6 +52,7 @@ def unary(op: Op, general: Function, of_tensors: Callable[[Op], Function]) -> Ma
                 if (
                     type(out) is float
                     and partials is not None
+                    and (kind is Number or not session.packing)
                     and (recording or (kind is Tensor and not session.inference.on))
                 ):
                     result = kind(out)
@@ -145,8 +146,10 @@ def binary(
                 return arrays(session, site, x, y)  # which handles the dtypes of integer tensors
             out = number(a, b)
             recording = session.recording
-            if type(out) is not float or not (
-                recording or (kind is Tensor and not session.inference.on)
+            if (
+                type(out) is not float
+                or not (recording or (kind is Tensor and not session.inference.on))
+                or (kind is Tensor and session.packing)
             ):
                 return general(session, site, x, y)
             result = kind(out)

@@ -61,8 +61,6 @@ def get(session: Evaluator, value: Any, name: str) -> Any:
         return member(session, value) if _asks(member) else member(value)
     if isinstance(value, Node) and name.startswith(PREFIX):
         return saved(value, name)
-    if name == "__class__":
-        return by_name(ops["type"], None)(session, value)
     if name == "__name__" and callable(value) and isinstance(getattr(value, name, None), str):
         return value.__name__.rpartition(".")[2]
     raise _unknown(value, name)
@@ -169,7 +167,7 @@ def attributes() -> frozenset[str]:
     from gradcli.engine.run.language.pictures import NAMES as DRAWN
 
     names: set[str] = set(_SETTERS) | ops.fields | OWN_NAMES | {*DRAWS, "shuffle"} | NAMES | DRAWN
-    names |= STREAMS | _OF_FORMS | {"__class__", "metadata"}
+    names |= STREAMS | _OF_FORMS | {"metadata"}
     names.update(("__name__", "__next__", "power", *EDGE, *_SLICE, "primal", "tangent"))
     for getters, methods in (_TENSOR, _NODE, _LIST, _HANDLE, _FIELDS):
         names.update(getters, methods)

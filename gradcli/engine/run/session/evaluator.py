@@ -10,6 +10,7 @@ from gradcli.engine.ops.op import Op
 from gradcli.engine.ops.promotion import always_double
 from gradcli.engine.run.code.naming import kind_of
 from gradcli.engine.tape.graph import Inference, Site, Whole, settle
+from gradcli.engine.tape.packed import Hooks, pack_saved
 from gradcli.engine.tape.tensor import (
     AccumulateGrad,
     Number,
@@ -42,6 +43,7 @@ class Evaluator:
         self.recording = recording
         self.inference = Inference()
         self.keep = keep
+        self.packing: list[Hooks] = []
         self.transparent = transparent
 
     def do(
@@ -63,6 +65,8 @@ class Evaluator:
                 out = tuple(map(Tensor, out))
             elif op.value.number is None or not all(type(a) in SCALARS for a in args):
                 out = Tensor(out)
+        if self.packing and self.recording:
+            self.pack(out, args)
         if self.inference.on:
             for made in out if type(out) is tuple or isinstance(out, Fields) else (out,):
                 if not any(made is a for a in args):
@@ -94,6 +98,11 @@ class Evaluator:
         if self.inference.on:
             make_inference(made, self.inference)
         return made
+
+    def pack(self, out: Any, args: Sequence[Any]) -> None:
+        """Let the program's hooks pack what the nodes of a result of these arguments have saved."""
+        given = {n for a in args if isinstance(a, Tensor) and (n := node_of(a)) is not None}
+        pack_saved(out if isinstance(out, tuple) else (out,), given, self.packing[-1])
 
     def mark(self, args: Sequence[Any]) -> None:
         """Let the ops on these arguments keep their values."""

@@ -169,6 +169,7 @@ class Session(Evaluator):
         counters: its remaining steps and calls.
         own_calls: called with each call of an own function: the function, its arguments, its site.
         steps: of the differential equations that it solves; None if nobody asks for them.
+        packing_refused: why hooks of saved tensors are refused now, the innermost reason last.
         functions: built-ins that the program uses as values, by name.
     """
 
@@ -191,4 +192,5 @@ class Session(Evaluator):
         self.counters = counters or Counters(DEFAULT)
         self.own_calls = own_calls
         self.steps = steps
+        self.packing_refused: list[str] = []
         self.functions: dict[str, Callable[..., Any]] = {}

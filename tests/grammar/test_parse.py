@@ -66,7 +66,7 @@ EXPRESSIONS = [
     ("x is not y not in z", ast.Compare(AT, X, ("is not", "not in"), (Y, Z))),
     ("not x == y", ast.Unary(AT, "not", ast.Compare(AT, X, ("==",), (Y,)))),
     ("x if y else z", ast.IfElse(AT, Y, X, Z)),
-    ("lambda: x", ast.Lambda(AT, (), X)),
+    ("lambda: x", ast.Lambda(AT, (), X, ())),
     ("(x)", X),
     ("()", ast.Tuple(AT, ())),
     ("x,", ast.Tuple(AT, (X,))),

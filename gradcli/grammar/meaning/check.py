@@ -213,6 +213,8 @@ class _Expressions:
                 yield from self.call(node, scope)
             case ast.Lambda():
                 yield from parameter_faults(node.params)
+            case ast.Named():
+                yield from target_faults(node.target, scope, self.names)
             case ast.Comprehension():
                 for clause in node.clauses:
                     yield from target_faults(clause.target, scope, self.names)

@@ -86,7 +86,10 @@ class Expressions(Displays):
                 return self.text(e.span, e.parts)
             case ast.Yield() | ast.YieldFrom():
                 return self.emitted(e, into)
+            case ast.Named():
+                return self.named(e)
             case ast.Lambda():
+                self.renamed.update(e.names)
                 target = self.temporary() if into is None else into
                 made = self.define(e, "<lambda>", "", lambda: self.returned(e.body))
                 self.emit(ir.Define(e.span, target, made))
@@ -103,10 +106,23 @@ class Expressions(Displays):
         self.emit(emit(e.span, target, value))
         return ir.Slot(target, e.span)
 
+    def named(self, e: ast.Named) -> ir.Operand:
+        """The value of `(name := value)`, which the slot of the name gets."""
+        value = self.copied(self.held(e.value))
+        self.emit(ir.Copy(e.span, self.own_slot(e.target.id), value))
+        return value
+
+    def copied(self, value: ir.Operand) -> ir.Operand:
+        """A value in a slot of its own: what is named by the slot that it was in may change."""
+        made = ir.Slot(self.temporary(), value.span)
+        self.emit(ir.Copy(value.span, made.index, value))
+        return made
+
     def name(self, e: ast.Name) -> ir.Operand:
         slot = self.slot_of(e.id)
         if slot is not None:
-            return ir.Slot(slot, e.span)
+            value = ir.Slot(slot, e.span)
+            return self.copied(value) if e.id in self.renamed else value
         builtin = self.names.builtin(e, self.function.scope)
         if builtin is not None:
             return ir.Builtin(builtin, e.span)

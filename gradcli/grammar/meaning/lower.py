@@ -160,6 +160,8 @@ class _Lowering(Expressions):
                 self.rebound(s)
             case ast.Pass() | ast.Outer():
                 pass
+            case ast.Binds():
+                self.renamed.update(s.names)
             case ast.Assert():
                 self.assertion(s)
             case ast.Return():

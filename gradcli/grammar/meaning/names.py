@@ -382,7 +382,7 @@ def local_names(function: Function) -> tuple[str, ...]:
         return tuple(dict.fromkeys(targets))
     params = (param.name for param in function.params)
     if isinstance(function, ast.Lambda):
-        return tuple(dict.fromkeys(params))
+        return tuple(dict.fromkeys((*params, *function.names)))
     outer = {*outer_names(function.body)}
     own = (name for name in assigned(function.body) if name not in outer)
     return tuple(dict.fromkeys((*params, *own)))
@@ -608,6 +608,8 @@ def assigned(body: tuple[ast.Statement, ...]) -> Iterator[str]:
                 yield from (handler.name for handler in statement.handlers if handler.name)
             case ast.Def() | ast.Class() | ast.Declaration():
                 yield statement.name
+            case ast.Binds():
+                yield from statement.names
             case _:
                 pass
 

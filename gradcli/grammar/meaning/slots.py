@@ -41,6 +41,7 @@ class Slots:
         self.variables: dict[int, str] = {}
         self.function = Function(None, None, "")
         self.out: list[ir.Instruction] = []
+        self.renamed: set[str] = set()  # names that may get another value amid an expression
         if before is not None:
             self.continue_behind(before)
         for name in (*names.top, *names.sizes, *names.free):

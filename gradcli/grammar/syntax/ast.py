@@ -204,9 +204,20 @@ class Attribute(Node):
 
 
 class Lambda(Node):
-    __slots__ = ("params", "body")
+    """`lambda params: body`. `names` are those that `:=` in the body gives values."""
+
+    __slots__ = ("params", "body", "names")
     params: tuple[Param, ...]
     body: Expr
+    names: tuple[str, ...]
+
+
+class Named(Node):
+    """`(target := value)`: the value, which the name has from then on."""
+
+    __slots__ = ("target", "value")
+    target: Name
+    value: Expr
 
 
 class Yield(Node):
@@ -243,6 +254,7 @@ Expr: TypeAlias = (
     | Index
     | Attribute
     | Lambda
+    | Named
     | Yield
     | YieldFrom
 )
@@ -352,6 +364,13 @@ class Outer(Node):
 
     __slots__ = ("kind", "names")
     kind: str
+    names: tuple[str, ...]
+
+
+class Binds(Node):
+    """No statement of the text: names that `:=` in the block gives values."""
+
+    __slots__ = ("names",)
     names: tuple[str, ...]
 
 
@@ -471,6 +490,7 @@ Statement: TypeAlias = (
     | Assert
     | Return
     | Outer
+    | Binds
     | Def
     | With
     | Class

@@ -25,12 +25,11 @@ _PAIRS = {
     "=>": "greater or equal is `>=`",
     "=<": "less or equal is `<=`",
     "===": "equality is `==`",
-    ":=": "assign on a line of its own",
     "->": None,
 }
 """Operators of Python and of other languages that this one has not, with the way out."""
 
-_PLAIN = {"&&": "and", "||": "or", "<>": "!=", "=<": "<=", "===": "==", ":=": "=", "->": "."}
+_PLAIN = {"&&": "and", "||": "or", "<>": "!=", "=<": "<=", "===": "==", "->": "."}
 """What does the same as some of them."""
 
 
@@ -48,6 +47,7 @@ def explain(source: Source, start: str, begin: int, end: int, bad: Token) -> Fau
     place = _Place(source.text, start, begin, end, before, bad)
     return (
         _open_bracket(place)
+        or _named(place)
         or _foreign_operator(place)
         or _layout_fault(place)
         or _unsupported(place)
@@ -150,7 +150,7 @@ def _open_bracket(place: _Place) -> Fault | None:
 
 
 def _foreign_operator(place: _Place) -> Fault | None:
-    """Two adjacent tokens that are one operator in other languages: `++`, `&&`, `:=`."""
+    """Two adjacent tokens that are one operator in other languages: `++`, `&&`, `->`."""
     at = place.bad[2]
     candidates = [(place.at, place.text[place.at : place.at + 2])]
     if place.last[3] == at and place.line:
@@ -166,6 +166,19 @@ def _foreign_operator(place: _Place) -> Fault | None:
             help = None if text == "->" and not in_head else _PAIRS[text]
             return Fault("unsupported", message, *at_operator, help=help, instead=instead)
     return None
+
+
+def _named(place: _Place) -> Fault | None:
+    """`:=` where it does not stand, or behind what is no name."""
+    if place.word != ":=":
+        return None
+    before = place.line[-2][1] if len(place.line) > 1 else ""
+    if place.last[0] != "NAME" or before == ".":
+        help = "assign on a line of its own"
+        return place.fault("syntax-error", "`:=` gives a value to a name only", help=help)
+    message = "`:=` stands in brackets, or after `if` or `while`"
+    instead = None if before else (Span(place.at, place.stop), "=")
+    return Fault("syntax-error", message, place.at, place.stop, instead=instead)
 
 
 def _layout_fault(place: _Place) -> Fault | None:

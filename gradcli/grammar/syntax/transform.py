@@ -29,6 +29,7 @@ class Transform:
 
     def __init__(self, part: Part) -> None:
         self._part = part
+        self._named: list[ast.Name] = []  # targets of `:=` in blocks that are not complete
 
     # --- statements --------------------------------------------------------------------------
 
@@ -40,13 +41,35 @@ class Transform:
                 flat += statement.body
             else:
                 flat.append(statement)
-        return ast.Module(span, tuple(flat))
+        return ast.Module(span, self._binding(span, tuple(flat)))
 
     def expression(self, span: Span, value: ast.Expr) -> ast.Expr:
         return value
 
     def block(self, span: Span, *body: ast.Statement) -> tuple[ast.Statement, ...]:
-        return body
+        return self._binding(span, body)
+
+    def _binding(self, span: Span, body: tuple[ast.Statement, ...]) -> tuple[ast.Statement, ...]:
+        """A block with the names that `:=` in it gives values, behind its first text."""
+        names = self._named_in(span)
+        if not names:
+            return body
+        first = body[0]
+        is_text = isinstance(first, ast.ExprStatement) and isinstance(first.value, ast.Literal)
+        return (*body[:is_text], ast.Binds(Span(span.start, span.start), names), *body[is_text:])
+
+    def _named_in(self, span: Span) -> tuple[str, ...]:
+        """The names in a part of the text that `:=` gives values, and that no inner part has
+        taken.
+        """
+        found = [target.id for target in self._named if target.span.start >= span.start]
+        self._named = [target for target in self._named if target.span.start < span.start]
+        return tuple(dict.fromkeys(found))
+
+    def named(self, span: Span, name: str, value: ast.Expr) -> ast.Named:
+        target = ast.Name(Span(span.start, span.start + len(name)), identifier(name, span))
+        self._named.append(target)
+        return ast.Named(span, target, value)
 
     expression_statement = ast.ExprStatement
     pass_statement = ast.Pass
@@ -258,7 +281,11 @@ class Transform:
 
     # --- expressions -------------------------------------------------------------------------
 
-    lambda_expression = ast.Lambda
+    def lambda_expression(
+        self, span: Span, params: tuple[ast.Param, ...], body: ast.Expr
+    ) -> ast.Lambda:
+        return ast.Lambda(span, params, body, self._named_in(body.span))
+
     unary = ast.Unary
     index = ast.Index
 

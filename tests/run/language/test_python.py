@@ -43,6 +43,57 @@ class A:
     def __init__(self): self.v = [1, 2]
 print('{0.v} {0.v[1]} {a.v}'.format(A(), a=A()))
 """,
+    "names that get a value inside an expression": """
+def f(x):
+    if (n := x * 2) > 3:
+        return n
+    return n + 1
+print(f(1), f(2))
+x = 2
+print(x + (x := 5), x)
+print((x := 1) + (x := 2), x)
+i = 0
+while (i := i + 1) < 4:
+    print(i)
+print([y for k in range(5) if (y := k * k) > 3], y)
+g = lambda a: (y := a + 1) * y
+print(g(3), y)
+if z := [1, 2]:
+    print(z)
+print(max(q := 3, 4), q)
+def h():
+    t = 0
+    def inner():
+        return [t2 := 1, t2]
+    tot = sum((t := t + v) for v in [1, 2, 3])
+    return tot, t, inner()
+print(h())
+while (err := 10.0 / i) > 1:
+    i *= 2
+print(err, i)
+print(f"{(w := 3)} {w}")
+def k(a=(m := 7)):
+    return a
+print(k(), m)
+print((a := 1, b := 2), a, b)
+if (u := 1) and (v := u + 1) > 1:
+    print(u, v)
+d = {(key := "a"): (val := 1)}
+print(d, key, val)
+x = [3, 4]
+print(x[at := 1], at, f'{(w := 3) + 1:>4} {w}', [*(r := x), (u := 2)], r, u, {(e := 1), 2}, e)
+class A:
+    def m(self, xs): return [last for x in xs if (last := x * 2) > 2], last
+print(A().m([1, 2, 3]))
+def late():
+    if False and (never := 1):
+        pass
+    try:
+        return never
+    except UnboundLocalError:
+        return 'none'
+print(late())
+""",
     "set and dict comprehensions": """
 print({x % 3 for x in range(10)}, {k: v * 2 for k, v in {'a': 1, 'b': 2}.items()})
 print({i: [j for j in range(i)] for i in range(3) if i != 1})

@@ -115,7 +115,6 @@ class _Translator(Pieces):
         main, span = self.program.main, self.program.main.span
         if len(main.body) <= MOST_TOGETHER:
             whole = self.python_function(main, MAIN, [], _OF_THE_RUN)
-            whole.body[1:1] = self.never(self.program)
             variables = ast.Call(self.name("@locals", span), [], [], **self.at(span))
             whole.body.append(self.end(variables))
             yield whole
@@ -141,11 +140,15 @@ class _Translator(Pieces):
             made.body.append(self.end(self.constant(None, span)))
         return made
 
-    def never(self, program: ir.Program) -> list[ast.stmt]:
-        """Assignments that are never made, so that functions find the names which they assign."""
-        span = program.main.span
-        slots = {s for f in all_functions(program.main) for s in written_around(f)}
-        names = sorted(self.variable(slot) for slot in slots.intersection(program.main.locals))
+    def never(self, function: ir.Function) -> list[ast.stmt]:
+        """Assignments that are never made, so that the functions in one find the names of it that
+        only they assign.
+        """
+        span = function.span
+        slots = {s for f in all_functions(function) for s in written_around(f)}
+        own = {slot for i in instructions(function.body) for slot in writes(i)}
+        own.update(param.slot for param in function.parameters)
+        names = sorted(map(self.variable, slots.intersection(function.locals) - own))
         made: list[ast.stmt] = [self.store(n, self.constant(None, span), span) for n in names]
         return [ast.If(self.constant(False, span), made, [], **self.at(span))] if made else []
 
@@ -201,7 +204,8 @@ class _Translator(Pieces):
         span = function.span
         place = ast.Expr(self.constant(f"{span.start} {span.end}", span), **self.at(span))
         inside = self.body(function.body, span)
-        body = [place, *([] if shared else self.around(function)), *inside]  # its docstring first
+        declared = [] if shared else [*self.around(function), *self.never(function)]
+        body = [place, *declared, *inside]  # its docstring first
         if shared:
             names = {self.variable(slot) for i in instructions(function.body) for slot in writes(i)}
             names &= shared

@@ -334,6 +334,29 @@ numpy_set_printoptions: Op = host(
 )
 
 
+# layouts of memory ------------------------------------------------------------------------------
+
+contiguous_format: Op = constant(
+    "contiguous_format",
+    "torch.contiguous_format",
+    "`torch.contiguous_format`: the last dimension is the fastest in memory.",
+)
+preserve_format: Op = constant(
+    "preserve_format",
+    "torch.preserve_format",
+    "`torch.preserve_format`: the dimensions keep their order in memory.",
+)
+channels_last: Op = constant(
+    "channels_last",
+    "torch.channels_last",
+    "`torch.channels_last`: of 4 dimensions, number 1 is the fastest in memory.",
+)
+channels_last_3d: Op = constant(
+    "channels_last_3d",
+    "torch.channels_last_3d",
+    "`torch.channels_last_3d`: of 5 dimensions, number 1 is the fastest in memory.",
+)
+
 # versions ---------------------------------------------------------------------------------------
 
 torch_version: Op = constant(

@@ -132,6 +132,36 @@ cdist: Op = composite(
 )
 
 
+def _pairwise(x: Any, p: Any) -> Any:
+    if len(shape_of(x)) != 2:
+        raise run_error("shape-mismatch", f"`pdist` needs a matrix, got shape {list(shape_of(x))}")
+    count, width = shape_of(x)
+    check_memory((count * (count - 1) // 2, width))
+    rows, columns = np.triu_indices(count, 1)
+    gaps = ops.sub(ops.getitem(x, index=rows), ops.getitem(x, index=columns))
+    return ops.norm(gaps, p=p, dim=-1)
+
+
+pdist: Op = composite(
+    "pdist",
+    _pairwise,
+    guards=("input", "out"),
+    params={"p": 2.0},
+    node="PdistBackward0",
+    doc="The p-norm distance of each two rows of a matrix, in the order (0, 1), (0, 2), ... The "
+    "derivative is 0 where two rows coincide.",
+    source="PyTorch: nn.functional.pdist",
+    samples=lambda: (
+        sample([[1.0, 2.0], [0.5, -1.0], [2.0, 0.3]], p=2.0),
+        sample([[1.0, 2.0], [0.5, -1.0]], p=1.0),
+        sample([[1.0], [0.5], [-2.0]], p=3.0),
+        sample([[1.0, 2.0]], p=2.0),
+    ),
+    known=lambda: (known([[1.0, 2.0], [1.0, 2.0]], p=2.0, grad=([[0.0, 0.0], [0.0, 0.0]],)),),
+    bad=lambda: (bad((3,), p=2.0, says="needs a matrix"),),
+)
+
+
 # normalization ------------------------------------------------------------------------------------
 
 normalize: Op = composite(

@@ -565,7 +565,19 @@ clone: Op = op(
 )
 
 
-def _contiguous(x: Any) -> Any:
+_CHANNELS_LAST = {4: ((0, 2, 3, 1), (0, 3, 1, 2)), 5: ((0, 2, 3, 4, 1), (0, 4, 1, 2, 3))}
+"""By the number of dimensions: how channels come last, and back."""
+
+
+def _contiguous(x: Any, memory_format: Any) -> Any:
+    if memory_format in ("torch.channels_last", "torch.channels_last_3d"):
+        count = 4 if memory_format == "torch.channels_last" else 5
+        if len(shape_of(x)) != count:
+            raise run_error("shape-mismatch", f"`{memory_format}` needs {count} dimensions")
+        last, back = _CHANNELS_LAST[count]
+        return permute(_contiguous(permute(x, dims=last), None), dims=back)
+    if memory_format not in (None, "torch.contiguous_format"):
+        raise run_error("bad-argument", f"`contiguous` has no `memory_format` {memory_format!r}")
     data = data_of(x)
     if isinstance(data, Carrier):
         return x if data.in_order else ops.ordered(x)
@@ -577,9 +589,12 @@ def _contiguous(x: Any) -> Any:
 contiguous: Op = composite(
     "contiguous",
     _contiguous,
-    shape=lambda x: x,
+    params={"memory_format": None},
+    shape=lambda x, memory_format: x,
     view=True,
-    doc="The input itself when its elements lie in order in memory, else a copy.",
+    doc="The input itself when its elements lie in order in memory, else a copy. The order is that "
+    "of the dimensions, or with `torch.channels_last` as `memory_format` dimension 1 is the "
+    "fastest.",
     source="PyTorch: contiguous",
     samples=lambda: (sample([1.0, 2.0]), sample([[1.0, 2.0], [3.0, 4.0]]), sample(1.0)),
 )

@@ -185,11 +185,12 @@ def _directions(inputs: Any, v: Any) -> tuple[Any, ...]:
         like = like_of(inputs)
         number = like.shape == () and like.dtype == "float64"
         return (1.0 if number else np.ones(like.shape, like.dtype),)
-    if isinstance(inputs, tuple) and (not isinstance(v, tuple) or len(v) != len(inputs)):
-        count = len(v) if isinstance(v, tuple) else 1
-        message = f"{count} given as direction of {len(inputs)} inputs"
-        raise run_error("wrong-count", message, raises=RuntimeError)
-    return several(v)
+    given, count = several(v), len(several(inputs))
+    if len(given) != count or (isinstance(inputs, tuple) and not isinstance(v, tuple)):
+        message = f"{len(given)} given as direction of {count} inputs"
+        are_tensors = all(isinstance(x, Tensor) for x in given)
+        raise run_error("wrong-count", message, raises=RuntimeError if are_tensors else TypeError)
+    return given
 
 
 def _refuse_unused(traced: Traced, function: Any) -> None:

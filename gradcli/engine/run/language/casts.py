@@ -37,8 +37,11 @@ def to(session: Evaluator, site: Site | None, x: Tensor, *args: Any, **named: An
     made = cast(session, x, dtype or x.dtype)
     copy, _ = (flag(given.get(name, False), name) for name in ("copy", "non_blocking"))
     if made is x and copy:
-        return session.do(ops.clone, [x], {}, site)
-    return made
+        made = session.do(ops.clone, [x], {}, site)
+    layout = given.get("memory_format")
+    if layout in (None, "torch.preserve_format"):
+        return made
+    return session.do(ops.contiguous, [made], {"memory_format": layout}, site)
 
 
 def _bound(args: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:

@@ -59,7 +59,18 @@ def test_closeness_is_that_of_python_and_has_a_form(kinds):
     assert Forms().function("f", number, [*map(Unknown, kinds)], {}, "bool").type == "bool"
 
 
-OF_SCIPY = {"bessel_i", "erfinv", "erfinv_slope", "i0", "i0e", "i1", "i1e", "ndtri", "ndtri_slope"}
+OF_SCIPY = {
+    "bessel_i",
+    "erfinv",
+    "erfinv_slope",
+    "i0",
+    "i0e",
+    "i1",
+    "i1e",
+    "incomplete_gamma",
+    "ndtri",
+    "ndtri_slope",
+}
 WITHOUT_FORM = OF_SCIPY | {"erfc_ratio", "gcd", "lcm", "nextafter", "round"}
 """The ops that code calls in Python for some types of arguments: their values come from SciPy, from
 a loop over a range, from Python's rounding to decimals, its common divisors or the float next to one.

@@ -371,6 +371,24 @@ def _repr(session: Any, value: Any) -> str:
     return repr_text(value)
 
 
+def _format(session: Any, value: Any, format_spec: Any) -> str:
+    from gradcli.engine.run.session.text import format_value
+
+    spec = "" if format_spec is None else format_spec
+    if not isinstance(spec, str):
+        raise run_error("wrong-type", "the format of `format` is a string", raises=TypeError)
+    return format_value(value, spec=spec)
+
+
+format_: Op = python_host(
+    "format",
+    _format,
+    args=("value", "format_spec=None"),
+    infer=lambda known, value, format_spec: known.text(),
+    doc="The text of a value in a format, as an f-string writes it.",
+    sees=True,
+)
+
 repr_: Op = python_host(
     "repr",
     _repr,

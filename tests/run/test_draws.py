@@ -11,7 +11,8 @@ DRAWS = (Path(__file__).parent / "reference/draws.txt").read_text("utf-8")
 OTHERS = frozenset({"seed", "default_rng", "RandomState", "key", "PRNGKey"})
 CLASSES = (
     *("Bernoulli", "Beta", "Categorical", "Chi2", "Dirichlet", "Exponential", "Gamma", "Laplace"),
-    *("MultivariateNormal", "Normal", "Poisson", "StudentT", "Uniform"),
+    *("MultivariateNormal", "Normal", "Poisson", "StudentT", "Uniform", "LogNormal", "HalfNormal"),
+    *("Cauchy", "Gumbel", "Geometric", "OneHotCategorical", "Independent", "MixtureSameFamily"),
 )
 
 

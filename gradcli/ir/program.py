@@ -453,6 +453,13 @@ class Function(Record):
     span: Span
 
 
+class DocumentedFunction(Function):
+    """A function whose body begins with a text, its `__doc__`."""
+
+    __slots__ = ("doc",)
+    doc: str
+
+
 class Define(Instruction):
     """target = the function, closed over the enclosing slots."""
 

@@ -34,6 +34,11 @@ NAMES = """
     save_only_these_names( jax.disable_jit( jax.ops.segment_sum( jax.Array NamedTuple nondiff_argnames=
     axis_size= broadcast_shapes( broadcast_in_dim( top_k( jnp.einsum( signature= excluded= jnp.pad(
     np.pad( np.block( jnp.piecewise( jnp.take_along_axis( np.tri( np.mask_indices( np.indices(
+    np.nanargmax( np.nanargmin( np.nanprod( np.nancumsum( np.nancumprod( np.nanmedian( np.nanquantile( np.nanpercentile(
+    np.unravel_index( np.ravel_multi_index( np.lexsort( np.extract( np.compress( np.choose( np.put( np.putmask( np.place(
+    np.put_along_axis( np.mgrid np.ogrid np.s_ np.modf( np.vecdot( np.unstack( np.cumulative_prod( np.broadcast_arrays(
+    np.setxor1d( np.trim_zeros( np.unwrap( np.apply_over_axes( np.correlate( np.hanning( np.kaiser( np.poly( np.polydiv(
+    np.histogram2d( jnp.block( jnp.cumulative_sum( jnp.nanprod( jnp.correlate( jnp.choose( jnp.cbrt( math.cbrt( const_graph(
     np.fromfunction( np.isscalar( np.array_equiv( jnp.nanvar( jnp.nanstd( jnp.cumulative_sum( np.i0(
 """
 FAMILIES = (

@@ -345,7 +345,7 @@ full: Op = torch_host(
 
 def numeric(session: Any, value: Any) -> Any:
     """The tensor or number that a value is; any other is refused."""
-    found = session.tensor(value)
+    found = session.operand(value)
     if not isinstance(found, Tensor) and type(found) not in NUMBERS:
         raise run_error("wrong-type", f"a tensor is needed, got {describe(found)}")
     return found

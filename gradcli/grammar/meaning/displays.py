@@ -159,6 +159,12 @@ class Displays(Targets):
         parameters = body()
         here, self.function = self.function, outer
         instructions, self.out = self.out, outside
-        return ir.Function(
-            name, parameters, instructions, here.locals, tuple(here.captures), made.span
-        )
+        code = name, parameters, instructions, here.locals, tuple(here.captures), made.span
+        doc = _docstring(made)
+        return ir.Function(*code) if doc is None else ir.DocumentedFunction(*code, doc)
+
+
+def _docstring(made: ast.Def | ast.Lambda | ast.Comprehension) -> str | None:
+    first = made.body[0] if isinstance(made, ast.Def) and made.body else None
+    text = first.value if isinstance(first, ast.ExprStatement) else None
+    return text.value if isinstance(text, ast.Literal) and isinstance(text.value, str) else None

@@ -57,6 +57,13 @@ class Expressions(Displays):
                 path = self.names.imported(e, self.function.scope)
                 if path is not None:
                     return ir.Imported(path, e.span)
+                path = self.names.path(e.value, self.function.scope)
+                if (
+                    e.name == "__name__"
+                    and path
+                    and self.names.builtin(e.value, self.function.scope)
+                ):
+                    return ir.Const(path.rpartition(".")[2], e.span)
                 busy = self.function.busy
                 receiver = self.expression(e.value)
                 target = self.target(busy, into)
@@ -246,6 +253,10 @@ class Expressions(Displays):
         if builtin is not None:
             e, out = parted(e, self.names.signatures[builtin])
             args, keywords = self.arguments(self.gathered(e, builtin))
+            if builtin == "sum" and self.sums_an_array(e):
+                rows = ir.Slot(self.temporary(), e.args[0].span)
+                self.emit(self.application(rows.span, rows.index, "numpy_rows", args[:1], ()))
+                args = (rows, *args[1:])
             if out is None:
                 target = self.target(busy, into)
                 self.emit(self.application(e.span, target, builtin, args, keywords))
@@ -393,6 +404,16 @@ class Expressions(Displays):
         assert isinstance(first, ast.Comprehension)
         listed = ast.Comprehension(first.span, "list", first.element, first.clauses)
         return ast.Call(e.span, e.function, (listed, *e.args[1:]), e.keywords)
+
+    def sums_an_array(self, e: ast.Call) -> bool:
+        """True for `np.sum` of what may be a list or tuple. Its rows are an array there, which
+        Python's `sum` adds one by one.
+        """
+        path = self.names.path(e.function, self.function.scope)
+        of_numpy = path is not None and modules.of_library(path) == "numpy.sum"
+        if not of_numpy or not e.args:
+            return False
+        return is_list(e.args[0]) or not isinstance(e.args[0], (ast.Binary, ast.Unary))
 
     def arguments(self, e: ast.Call) -> tuple[tuple[ir.Operand, ...], ir.Named]:
         args = tuple(self.expression(a) for a in e.args)

@@ -51,7 +51,11 @@ _READING = f"{_NO_FILES}`-i FILE` gives it values by name, `--rows FILE` runs it
 _WRITING = f"{_NO_FILES}`-o w.npz` writes its results"
 _COMPLEX = "there are no complex numbers"
 _LONG = "floats have at most 64 bits here: write `np.float64`"
+_MATRIX = "`np.array` makes arrays: `a @ b` is their product, `a.T`, `np.linalg.inv(a)`"
+_STRUCTURED = "an array holds numbers: a dictionary or a list of arrays holds several fields"
 _WAYS_OUT = {
+    **dict.fromkeys(("numpy.matrix", "numpy.mat", "numpy.asmatrix", "numpy.bmat"), _MATRIX),
+    **dict.fromkeys(("numpy.recarray", "numpy.rec", "numpy.record", "numpy.void"), _STRUCTURED),
     **dict.fromkeys(("torch.load", "numpy.load", "numpy.loadtxt", "numpy.genfromtxt"), _READING),
     **dict.fromkeys(("numpy.fromfile", "numpy.memmap", "pickle.load", "json.load"), _READING),
     **dict.fromkeys(("torch.save", "numpy.save", "numpy.savez", "numpy.savetxt"), _WRITING),

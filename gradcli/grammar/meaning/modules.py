@@ -407,13 +407,15 @@ _NAMES = {
         int32=numpy_int32 int16=numpy_int16 int8=numpy_int8 uint8=numpy_uint8
         float16=numpy_float16 half=numpy_float16 single=numpy_float32 intc=numpy_int32
         short=numpy_int16 byte=numpy_int8 ubyte=numpy_uint8 resize=numpy_resize
-        cov=numpy_cov
+        cov=numpy_cov cbrt=math_cbrt euler_gamma=numpy_euler_gamma pow asin acos atan asinh acosh atanh atan2
+        bitwise_not bitwise_invert=bitwise_not bitwise_left_shift bitwise_right_shift
+        long=numpy_int64 longlong=numpy_int64 array2string=str
         corrcoef=numpy_corrcoef gcd lcm ldexp nextafter signbit isin left_shift=bitwise_left_shift
         right_shift=bitwise_right_shift bitwise_and bitwise_or bitwise_xor invert=bitwise_not
         tensor_split broadcast_to float_=float bool bool_=bool int_=int ndarray=tensor
         intp=int floating=number integer=int
         set_printoptions=numpy_set_printoptions append=numpy_append array=numpy_array
-        asarray=numpy_array asanyarray=numpy_array
+        asarray=numpy_asarray asanyarray=numpy_asarray
         average=numpy_average convolve=numpy_convolve cumprod=numpy_cumprod
         cumsum=numpy_cumsum dot=numpy_dot flip=numpy_flip gradient=numpy_gradient
         interp=numpy_interp linspace=numpy_linspace
@@ -426,27 +428,27 @@ _NAMES = {
         __version__=numpy_version
         abs absolute=abs add all any arccos=acos arccosh=acosh arcsin=asin arcsinh=asinh
         arctan=atan arctan2=atan2 arctanh=atanh argmax argmin argsort
-        atleast_1d atleast_2d atleast_3d ceil clip=clamp column_stack concatenate=cat
-        concat=cat copysign cos cosh count_nonzero deg2rad
+        ceil clip=clamp
+        copysign cos cosh count_nonzero deg2rad
         diagonal=numpy_diagonal diff
-        divide=div dstack e einsum=numpy_einsum equal=eq exp exp2 expand_dims=unsqueeze expm1 eye
+        divide=div e einsum=numpy_einsum equal=eq exp exp2 expand_dims=unsqueeze expm1 eye
         fabs=abs fliplr flipud float32=numpy_float32
         float64=numpy_float64 double=numpy_float64 float_power floor
-        floor_divide fmax fmin fmod greater=gt greater_equal=ge heaviside hstack hypot
+        floor_divide fmax fmin fmod greater=gt greater_equal=ge heaviside hypot
         identity=eye inf inner int64=numpy_int64 isclose isfinite isinf isnan kron
         less=lt less_equal=le log log10 log1p log2 logaddexp logaddexp2
         logical_and logical_not logical_or logical_xor matmul maximum i0
         mean minimum mod=remainder moveaxis multiply=mul nan nan_to_num nanmean nansum
         negative=neg not_equal=ne ones_like outer pi polygamma positive power=pow
         rad2deg radians=deg2rad degrees=rad2deg ravel reciprocal remainder reshape
-        roll row_stack=vstack searchsorted sign sin sinc sinh sqrt square squeeze stack
+        roll searchsorted sign sin sinc sinh sqrt square squeeze
         subtract=sub sum tan tanh tensordot trace=numpy_trace trapezoid trapz
         tril=numpy_tril triu=numpy_triu
-        true_divide=div trunc vdot vstack where zeros_like
+        true_divide=div trunc vdot where zeros_like
         """,
     "numpy.linalg": """
-        cholesky=numpy_linalg_cholesky det=numpy_linalg_det inv=numpy_linalg_inv matrix_power
-        multi_dot matrix_rank=numpy_linalg_matrix_rank norm=linalg_norm pinv=numpy_linalg_pinv
+        cholesky=numpy_linalg_cholesky det=numpy_linalg_det inv=numpy_linalg_inv
+        multi_dot matrix_rank=numpy_linalg_matrix_rank pinv=numpy_linalg_pinv
         qr=numpy_linalg_qr slogdet=numpy_linalg_slogdet solve=numpy_linalg_solve
         cond=numpy_linalg_cond lstsq=numpy_linalg_lstsq
         """,

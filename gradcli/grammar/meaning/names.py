@@ -466,6 +466,8 @@ def _parts(node: ast.Node, scope: Scope | None) -> Iterator[Visit]:
     match node:
         case ast.Unary(op="-", operand=ast.Literal() as number):
             yield (number, "negated", scope)
+        case ast.Attribute(name="__name__" | "__doc__"):
+            yield (node.value, "value", scope)  # a built-in has these
         case ast.Attribute():
             yield (node.value, "base", scope)
         case ast.Lambda() | ast.Def():

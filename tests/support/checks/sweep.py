@@ -263,7 +263,10 @@ def _objects() -> list[str]:
     printed: list[str] = []
     makers = ", ".join(f"lambda: [{arguments}]" for arguments in given)
     text = f"{_imports()}{_FIRST.replace('%s', makers)}{made}"
-    load_source(Source("p", text)).run(options=_OPTIONS.changed(echo=printed.append))
+    patient = Limits(10**6, 600.0, 64 * 2**20)
+    load_source(Source("p", text)).run(
+        options=_OPTIONS.changed(echo=printed.append, limits=patient)
+    )
     pairs = [line.split() for line in "".join(printed).splitlines() if line.startswith("@ ")]
     return [f"{path}({given[int(at)]})" for _, path, at in pairs]
 

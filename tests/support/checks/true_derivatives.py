@@ -113,6 +113,12 @@ TABLE = {
         REAL,
     ),
     "expm1": (mp.expm1, mp.exp, mp.exp, REAL),
+    "math_cbrt": (
+        lambda x: mp.sign(x) * mp.cbrt(abs(x)),
+        lambda x: mp.cbrt(abs(x)) ** -2 / 3,
+        lambda x: -2 * mp.sign(x) * mp.cbrt(abs(x)) ** -5 / 9,
+        REAL,
+    ),
     "log": (mp.log, lambda x: 1 / x, lambda x: -1 / x**2, POSITIVE),
     "log2": (
         lambda x: mp.log(x) / mp.log(2),

@@ -94,7 +94,8 @@ def _elementwise_grad(session: Any, function: Any, argnum: Any) -> Any:
         found = session.tensor(called(function, args, "elementwise_grad", keywords))
         return session.do(ops.sum, [found], {"dim": None, "keepdim": False, "dtype": None})
 
-    return transforms.grad(session, total, argnum, by="elementwise_grad")
+    made = transforms.grad(session, total, argnum, by="elementwise_grad")
+    return transforms.titled(made, "elementwise_grad", function, argnum)
 
 
 elementwise_grad: Op = host(
@@ -121,7 +122,7 @@ def _grad_of(session: Any, fun: Any, argnum: Any) -> Any:
             raise error
         return found
 
-    return gradient
+    return transforms.titled(gradient, "grad", fun, argnum)
 
 
 def _items_apart(value: Any) -> Any:
@@ -138,15 +139,36 @@ grad_by_argnum: Op = host(
     _grad_of,
     args=("fun",),
     params={"argnum": 0},
-    doc="autograd's `grad`: the function that gives the gradient by argument `argnum`.",
+    doc="Returns a function which gives the gradient by argument `argnum`: autograd's `grad`.",
     source="autograd: grad",
+    keeps=True,
+)
+
+
+def _replayed(session: Any, fun: Any) -> Any:
+    from gradcli.engine.run.derivatives.replay import Replayed
+
+    return Replayed(session, fun)
+
+
+replayed: Op = host(
+    "autograd_replayed",
+    _replayed,
+    args=("fun",),
+    doc="autograd's `const_graph`: a function that runs once. Later calls do the steps again that "
+    "depended on its arguments.",
+    source="autograd: misc.tracers.const_graph",
     keeps=True,
 )
 
 
 def _value_and_grad_of(session: Any, fun: Any, argnum: Any) -> Any:
     both = transforms.value_and_grad(session, fun, argnum)
-    return lambda *args, **keywords: both(*map(_items_apart, args), **keywords)
+
+    def value_and_gradient(*args: Any, **keywords: Any) -> Any:
+        return both(*map(_items_apart, args), **keywords)
+
+    return transforms.titled(value_and_gradient, "value_and_grad", fun, argnum)
 
 
 value_and_grad_by_argnum: Op = host(

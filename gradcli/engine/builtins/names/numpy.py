@@ -60,7 +60,7 @@ def of_tensors(name: str, body: Callable[..., Any], *, library: str = "numpy", *
 
 def _operands(session: Any, name: str, given: Sequence[Any], optional: int = 0) -> list[Any]:
     """Arguments as numbers and tensors; of the last, some may be None."""
-    found = [session.tensor(_listed(value)) for value in given]
+    found = [session.array(_listed(value)) for value in given]
     for i, value in enumerate(found):
         left_out = value is None and i >= len(found) - optional
         if not (left_out or isinstance(value, Tensor) or type(value) in NUMBERS):
@@ -542,11 +542,6 @@ def _has_graph(items: Sequence[Any]) -> bool:
     )
 
 
-def as_lists(items: Sequence[Any]) -> list[Any]:
-    """Nested rows as lists."""
-    return [as_lists(v) if type(v) in _ROWS else v for v in items]
-
-
 polyfit: Op = host(
     "numpy_polyfit",
     _polyfit,
@@ -562,7 +557,7 @@ def _convolve(session: Any, a: Any, v: Any, mode: Any) -> Any:
     first, second = _row(a, "a"), _row(v, "v")
     if not (first.size and second.size):
         raise run_error("shape-mismatch", "`np.convolve` needs elements in both rows")
-    if mode not in ("full", "same", "valid"):
+    if str(mode) not in ("full", "same", "valid"):
         raise run_error("bad-argument", '`mode` is "full", "same" or "valid"', raises=ValueError)
     if not moves(session, a, v):
         return Tensor(plain(np.convolve(first, second, mode)))
@@ -648,6 +643,39 @@ item: Op = host(
 )
 
 
+def _rows(session: Any, value: Any) -> Any:
+    holds_arrays = isinstance(value, (list, tuple)) and any(map(_has_rows, value))
+    return session.array(value) if holds_arrays else value
+
+
+def _has_rows(item: Any) -> bool:
+    return isinstance(item, (list, tuple)) or bool(isinstance(item, Tensor) and item.ndim)
+
+
+def _rows_of(known: Statics, value: Any) -> Any:
+    if getattr(value, "shape", None) is not None:
+        return value
+    shape = like(known.tensor(value))[0]
+    return known.unknown(value) if shape is None or len(shape) == 1 else known.tensor(value)
+
+
+def _rows_traced(code: Any, value: Any) -> Any:
+    if isinstance(value, (list, tuple)) and any(_has_rows(code.like(item)) for item in value):
+        raise code.refused("an array is made of a list")
+    return value
+
+
+rows_of_a_sum: Op = host(
+    "numpy_rows",
+    _rows,
+    args=("x",),
+    infer=_rows_of,
+    traced=_rows_traced,
+    doc="What `np.sum` is of: a list or tuple of arrays or rows as an array, anything else itself.",
+    source="NumPy: sum",
+)
+
+
 # what an array is -------------------------------------------------------------------------------
 
 
@@ -700,6 +728,10 @@ rows: Op = constant(
 )
 columns: Op = constant("numpy_c_", Joiner(columns=True), "`np.c_[a, b]`: parts as columns.")
 newaxis: Op = constant("numpy_newaxis", None, "`np.newaxis`: None, a new dimension in an index.")
+
+euler_gamma: Op = constant(
+    "numpy_euler_gamma", 0.5772156649015329, "`np.euler_gamma`: Euler's constant."
+)
 
 version: Op = constant(
     "numpy_version", "2.4", "`np.__version__`: that of the NumPy whose meaning its names have."

@@ -17,7 +17,7 @@ from gradcli.engine.builtins.create import (
     numeric,
     size_of,
 )
-from gradcli.engine.builtins.names.numpy import as_lists, moves
+from gradcli.engine.builtins.names.numpy import moves
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import Op, host
 from gradcli.engine.ops.statics import UNSURE, Statics
@@ -47,7 +47,7 @@ def _array(session: Any, value: Any, dtype: Any, ndmin: Any, **options: Any) -> 
     if isinstance(value, Tensor):
         found = session.do(ops.clone, [value], {})
     else:
-        found = session.tensor(as_lists(value))
+        found = session.array(value)
     found = _cast(session, found, dtype)
     shape = shape_of(found)
     if least <= len(shape):
@@ -73,12 +73,44 @@ array: Op = host(
     infer=_array_of,
     doc="`np.array`: a new tensor of numbers, lists and tensors, connected to them.",
     source="NumPy: array",
-    aliases=("numpy_asarray",),
+)
+
+
+def _itself(session: Any, value: Any, dtype: Any, copy: Any, **options: Any) -> Any:
+    is_it = type(value) is Tensor and (dtype is None or dtype_name(dtype) == value.dtype)
+    if is_it and copy is not True:
+        return value
+    return _array(session, value, dtype, 0)
+
+
+def _itself_of(known: Statics, value: Any, dtype: Any, copy: Any, **options: Any) -> Any:
+    given = getattr(value, "kind", "tensor")  # a list has none and is no array yet
+    if given == "number" or not hasattr(value, "kind"):
+        return _array_of(known, value, dtype, 0)
+    alone = given == "tensor" and known.static(dtype) is None and known.static(copy) is not True
+    return value if alone else known.unknown(value)
+
+
+def _itself_traced(code: Any, value: Any, dtype: Any, copy: Any, **options: Any) -> Any:
+    if type(value) is list or not code.are_tensors(value) or dtype is not None or copy is True:
+        raise code.refused("an array is made of a value known only at run time")
+    return value
+
+
+asarray: Op = host(
+    "numpy_asarray",
+    _itself,
+    traced=_itself_traced,
+    args=("a",),
+    params={"dtype": None, "order": None, "copy": None, "device": None},
+    infer=_itself_of,
+    doc="`np.asarray`: an array itself, and an array of anything else, connected to it.",
+    source="NumPy: asarray",
 )
 
 
 def _full(session: Any, shape: Any, value: Any, dtype: Any, **options: Any) -> Any:
-    found = session.tensor(list(value) if isinstance(value, tuple) else value)
+    found = session.array(value)
     if not isinstance(found, Tensor):
         return filled(session, shape, value, dtype=dtype, **options)
     size = sizes(shape, "shape")
@@ -88,8 +120,8 @@ def _full(session: Any, shape: Any, value: Any, dtype: Any, **options: Any) -> A
 
 
 def _full_like(session: Any, given: Any, value: Any, dtype: Any, **options: Any) -> Any:
-    given = numeric(session, list(given) if isinstance(given, tuple) else given)
-    if not isinstance(session.tensor(value), Tensor):
+    given = numeric(session, session.array(given))
+    if not isinstance(session.array(value), Tensor):
         return filled_like(session, given, value, dtype=dtype, **options)
     return _full(session, shape_of(given), value, dtype_of(given) if dtype is None else dtype)
 

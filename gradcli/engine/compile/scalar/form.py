@@ -242,8 +242,10 @@ CHECKED = frozenset({"int_add", "int_sub", "int_mul"})
 """The primitives that bail out, of the kind `LARGE`."""
 
 LIBRARY = {
-    **dict.fromkeys(("acos", "acosh", "asin", "asinh", "atan", "atanh", "ceil", "cos", "cosh"), 1),
-    **dict.fromkeys(("erf", "erfc", "exp", "exp2", "expm1", "floor", "log", "log10"), 1),
+    **dict.fromkeys(("acos", "acosh", "asin", "asinh", "atan", "atanh", "cbrt", "ceil"), 1),
+    **dict.fromkeys(
+        ("cos", "cosh", "erf", "erfc", "exp", "exp2", "expm1", "floor", "log", "log10"), 1
+    ),
     **dict.fromkeys(("log1p", "log2", "sin", "sinh", "tan", "tanh", "trunc"), 1),
     **dict.fromkeys(("atan2", "fmod", "pow", "remainder"), 2),
 }

@@ -235,7 +235,7 @@ def _remainder(b: Builder, x: Any, y: Any) -> Any:
 
 _ALL_WHOLE = 2.0**52
 
-_SURE = (math.asinh, math.atan, math.atan2, math.tanh, math.erf, math.erfc)
+_SURE = (math.cbrt, math.asinh, math.atan, math.atan2, math.tanh, math.erf, math.erfc)
 _WATCHED = (
     *(math.exp, math.exp2, math.expm1, math.sin, math.cos, math.tan, math.sinh, math.cosh),
     math.fmod,

@@ -9,6 +9,7 @@ from typing import Any
 from gradcli.engine.numerics import ieee
 from gradcli.engine.numerics.ufunc import alike
 from gradcli.engine.ops.catalog import ops
+from gradcli.engine.ops.families.floats import by_numpy
 from gradcli.engine.ops.op import Op, bad, composite, elementwise, known, op, sample
 from gradcli.engine.ops.promotion import boolean, floating, integer
 from gradcli.engine.values.data import Data, np, shape_of
@@ -16,6 +17,8 @@ from gradcli.engine.values.sizes import broadcast, no_int, number
 from gradcli.errors import run_error
 
 FAMILY = 25, "Python's math"
+
+INF = math.inf
 
 
 def _each(function: Callable[..., Any], kind: Any) -> Callable[..., Data]:
@@ -96,6 +99,31 @@ math_remainder: Op = elementwise(
         sample([[7.0, -2.0], [3.0, 0.25]], [4.5, 1.7]),
     ),
     known=lambda: (known(5.0, 3.0, grad=(1.0, -2.0)), known(-5.0, 3.0, grad=(1.0, 2.0))),
+)
+
+
+math_cbrt: Op = by_numpy(
+    "math_cbrt",
+    math.cbrt,
+    "cbrt",
+    args=("x",),
+    doc="The number whose cube is x, of its sign: `math.cbrt`, `np.cbrt`. Its derivative is "
+    "1 / (3 cbrt(x) ** 2), infinite at 0.",
+    source="Python: math.cbrt",
+    partials=(lambda out, x: ops.mul(1.0 / 3.0, ops.reciprocal(ops.square(out))),),
+    saves=("out",),
+    inplace=False,
+    samples=lambda: (
+        sample(1.5),
+        sample(-2.0),
+        sample([]),
+        sample([1.0]),
+        sample([27.0, -8.0, 0.125]),
+        sample([-0.4, 700.0]),
+        sample([[1.0, -2.0], [3.0, 0.5]]),
+        sample([[[1e-3]]]),
+    ),
+    known=lambda: (known([0.0, -0.0, INF], grad=([INF, INF, 0.0],)), known(8.0, grad=(1 / 12,))),
 )
 
 

@@ -95,5 +95,15 @@ def place_of(function: Any) -> Span | None:
 
 def function_span(docstring: str | None) -> Span:
     """The place in the docstring of a function of the program."""
-    start, _, end = (docstring or "0 0").partition(" ")
+    start, _, end = (docstring or "0 0").partition("\n")[0].partition(" ")
     return Span(int(start), int(end))
+
+
+def docstring_of(function: Any) -> str | None:
+    """The text of a program's function, a built-in or a derivative about itself."""
+    if type(function) is not FunctionType:
+        return None
+    if function.__code__.co_filename != FILENAME:
+        return function.__doc__
+    _, newline, said = (function.__doc__ or "").partition("\n")
+    return said if newline else None

@@ -202,7 +202,8 @@ class _Translator(Pieces):
         self.blocks, self.wrapped = (-MOST_BLOCKS if is_generator(function) else 0), 0
         self.shared = shared
         span = function.span
-        place = ast.Expr(self.constant(f"{span.start} {span.end}", span), **self.at(span))
+        said = f"\n{function.doc}" if isinstance(function, ir.DocumentedFunction) else ""
+        place = ast.Expr(self.constant(f"{span.start} {span.end}{said}", span), **self.at(span))
         inside = self.body(function.body, span)
         declared = [] if shared else [*self.around(function), *self.never(function)]
         body = [place, *declared, *inside]  # its docstring first

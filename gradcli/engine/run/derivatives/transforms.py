@@ -340,7 +340,7 @@ def value_and_grad(
             value = value, traced.outside(alone.beside)
         return value, found[0] if single else tuple(found)
 
-    return value_and_gradient
+    return titled(value_and_gradient, by, function, argnums)
 
 
 def grad(
@@ -355,7 +355,18 @@ def grad(
         value, found = both(*args, **keywords)
         return (found, value[1]) if has_aux else found
 
-    return gradient
+    return titled(gradient, by, function, argnums)
+
+
+def titled(made: Function, what: str, function: Any, argnums: Any) -> Function:
+    """A derivative of a function with autograd's name and text."""
+    of = getattr(function, "__name__", "[unknown name]")
+    made.__name__ = f"{what}_of_{of}_wrt_argnum_{argnums}"
+    made.__doc__ = (
+        f"    {what} of function {of} with respect to argument number {argnums}. Takes the\n"
+        f"    same arguments as {of} but returns the {what}.\n    "
+    )
+    return made
 
 
 def vjp(
@@ -426,7 +437,7 @@ def jacobian(
         found = matrix(traced, mode, not single)
         return (found, traced.outside(alone.beside)) if isinstance(alone, Auxiliary) else found
 
-    return jacobian_at
+    return titled(jacobian_at, "jacobian", function, argnums)
 
 
 def matrix(traced: Traced, mode: str, by_tuple: bool) -> Tree:
@@ -530,7 +541,8 @@ def _stacked(
 def hessian(session: Session, function: Any, argnums: Any = 0) -> Function:
     """A function that returns the second derivatives: the Jacobian of the Jacobian."""
     first = jacobian(session, function, argnums, mode="reverse", by="hessian")
-    return jacobian(session, first, argnums, mode="forward", by="hessian")
+    second = jacobian(session, first, argnums, mode="forward", by="hessian")
+    return titled(second, "hessian", function, argnums)
 
 
 def argument_numbers(argnums: Any, count: int) -> tuple[list[int], bool]:

@@ -291,6 +291,7 @@ def value(op: Op, session: Evaluator) -> Callable[..., Any]:
         return free(session, *args, **keywords)
 
     function.__name__ = op.name
+    function.__doc__ = f"\n    {op.page.doc}\n    "
     return function
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.inplace import apply_inplace
+from gradcli.engine.run.code.functions import docstring_of
 from gradcli.engine.run.code.naming import kind_of
 from gradcli.engine.run.derivatives import autograd, hooks
 from gradcli.engine.run.derivatives.edges import NAMES as EDGE
@@ -37,8 +38,8 @@ from gradcli.engine.tape.tensor import (
 )
 from gradcli.engine.values import refusals
 from gradcli.engine.values.conversion import can_hold
-from gradcli.engine.values.data import NUMBERS, dtype_of, shape_of
-from gradcli.engine.values.dtypes import DTYPES, dtype_name
+from gradcli.engine.values.data import NUMBERS, dtype_of, np, shape_of
+from gradcli.engine.values.dtypes import DTYPES, DType, dtype_name
 from gradcli.engine.values.fields import Fields
 from gradcli.engine.values.limits import QUESTION, check_items
 from gradcli.engine.values.objects import Object
@@ -63,6 +64,8 @@ def get(session: Evaluator, value: Any, name: str) -> Any:
         return saved(value, name)
     if name == "__name__" and callable(value) and isinstance(getattr(value, name, None), str):
         return value.__name__.rpartition(".")[2]
+    if name == "__doc__" and callable(value):
+        return docstring_of(value)
     raise _unknown(value, name)
 
 
@@ -168,8 +171,8 @@ def attributes() -> frozenset[str]:
 
     names: set[str] = set(_SETTERS) | ops.fields | OWN_NAMES | {*DRAWS, "shuffle"} | NAMES | DRAWN
     names |= STREAMS | _OF_FORMS | {"metadata"}
-    names.update(("__name__", "__next__", "power", *EDGE, *_SLICE, "primal", "tangent"))
-    for getters, methods in (_TENSOR, _NODE, _LIST, _HANDLE, _FIELDS):
+    names.update(("__name__", "__doc__", "__next__", "power", *EDGE, *_SLICE, "primal", "tangent"))
+    for getters, methods in (_TENSOR, _NODE, _LIST, _HANDLE, _FIELDS, _DTYPE):
         names.update(getters, methods)
     return frozenset(names).union(METHODS_OF_PYTHON)
 
@@ -218,6 +221,8 @@ def _table(value: Any) -> _Table | None:
         return _HANDLE
     if isinstance(value, Fields):
         return _FIELDS
+    if type(value) is DType:
+        return _DTYPE
     table: _Table | None = getattr(value, "_members", None)
     return table
 
@@ -498,6 +503,17 @@ _NODE: tuple[dict[str, Member], dict[str, Member]] = (
     },
 )
 
+
+_DTYPE: tuple[dict[str, Member], dict[str, Member]] = (
+    {
+        "name": lambda dtype: dtype.name,
+        "type": lambda dtype: dtype,
+        "kind": lambda dtype: np.dtype(dtype.name).kind,
+        "itemsize": lambda dtype: np.dtype(dtype.name).itemsize,
+        "is_floating_point": lambda dtype: dtype.name.startswith("float"),
+    },
+    {},
+)
 
 _HANDLE: tuple[dict[str, Member], dict[str, Member]] = (
     {},

@@ -14,6 +14,7 @@ from gradcli.engine.run.code.naming import kind_of
 from gradcli.engine.run.fast import scalars
 from gradcli.engine.run.fast.call import Function, augmented, by_place, do_op, in_order, of_tensors
 from gradcli.engine.run.session.evaluator import Evaluator
+from gradcli.engine.run.session.text import library
 from gradcli.engine.tape.graph import Site
 from gradcli.engine.tape.tensor import Number, Tensor, truth
 from gradcli.engine.values import memory
@@ -127,7 +128,8 @@ def _plus(on_lists: str) -> scalars.Maker:
             if found is not None:
                 return found
         if kind in _TEXTS or other in _TEXTS:
-            return joined(x, y)
+            arrays = _as_arrays(x, y)
+            return plain(session, site, *arrays) if arrays else joined(x, y)
         return plain(session, site, x, y)
 
     return scalars.binary(ops.add, add, of_tensors)
@@ -144,7 +146,8 @@ def _times(on_lists: str) -> scalars.Maker:
             if found is not None:
                 return found
         if type(x) in _TEXTS or type(y) in _TEXTS:
-            return repeated(x, y)
+            arrays = _as_arrays(x, y)
+            return plain(session, site, *arrays) if arrays else repeated(x, y)
         return plain(session, site, x, y)
 
     return scalars.binary(ops.mul, multiply, of_tensors)
@@ -162,7 +165,8 @@ def _beside(sign: str) -> scalars.Maker:
 
     def operate(session: Evaluator, site: Site | None, x: Any, y: Any) -> Any:
         if type(x) in _PYTHONS or type(y) in _PYTHONS:
-            return _among_pythons(session, sign, x, y)
+            arrays = _as_arrays(x, y)
+            return plain(session, site, *arrays) if arrays else _among_pythons(session, sign, x, y)
         return plain(session, site, x, y)
 
     return scalars.binary(op, operate, of_tensors)
@@ -310,10 +314,22 @@ def same(session: Evaluator, left: Any, right: Any) -> bool:
     return truth(equality(session, left, right))
 
 
+def _as_arrays(x: Any, y: Any) -> tuple[Any, Any] | None:
+    """The operands of an operator if one is a tuple and the other an array, which NumPy and JAX
+    take it for; else None.
+    """
+    if Tensor not in (type(x), type(y)) or not (isinstance(x, tuple) or isinstance(y, tuple)):
+        return None
+    if library() == "torch":
+        return None
+    return (list(x), y) if isinstance(x, tuple) else (x, list(y))
+
+
 def equality(session: Evaluator, left: Any, right: Any, site: Site | None = None) -> Any:
     """`left == right`: element by element where a tensor takes part, else one bool."""
     if type(left) in NUMBERS and type(right) in NUMBERS:
         return left == right
+    left, right = _as_arrays(left, right) or (left, right)
     if _is_tensor_like(left) and _is_tensor_like(right):
         kinds = (type(left), type(right))
         if list not in kinds or Tensor in kinds:
@@ -355,6 +371,7 @@ def inequality(session: Evaluator, left: Any, right: Any, site: Site | None = No
     """`left != right`."""
     if type(left) in NUMBERS and type(right) in NUMBERS:
         return left != right
+    left, right = _as_arrays(left, right) or (left, right)
     if Tensor in (type(left), type(right)) and _is_tensor_like(left) and _is_tensor_like(right):
         args = [session.tensor(left, site), session.tensor(right, site)]
         return session.do(ops.ne, args, {}, site)

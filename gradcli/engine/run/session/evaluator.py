@@ -9,6 +9,7 @@ from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import Op
 from gradcli.engine.ops.promotion import always_double
 from gradcli.engine.run.code.naming import kind_of
+from gradcli.engine.run.session.text import library
 from gradcli.engine.tape.graph import Inference, Site, Whole, settle
 from gradcli.engine.tape.packed import Hooks, pack_saved
 from gradcli.engine.tape.tensor import (
@@ -147,14 +148,18 @@ class Evaluator:
 
     def tensor(self, value: Any, site: Site | None = None) -> Any:
         """A list as the tensor of its items, recorded; any other value unchanged."""
-        if type(value) is not list:
+        return self.array(value, site) if type(value) is list else value
+
+    def array(self, value: Any, site: Site | None = None) -> Any:
+        """A list or tuple as the tensor of its items, recorded; any other value unchanged."""
+        if not isinstance(value, (list, tuple)):
             return value
         from gradcli.engine.run.session.list_tensors import of_numbers, ragged
 
         made = of_numbers(value)
         if made is not None:
             return self.in_default_dtype(made)
-        items = [self.tensor(item, site) for item in value]
+        items = [self.array(item, site) for item in value]
         if not all(isinstance(item, Tensor) or type(item) in NUMBERS for item in items):
             raise ragged(value)
         try:
@@ -162,8 +167,14 @@ class Evaluator:
         except RunError as error:
             raise ragged(value) from error
 
+    def operand(self, value: Any, site: Site | None = None) -> Any:
+        """A list as a tensor, and a tuple where the program's arrays are NumPy's or JAX's:
+        PyTorch's functions take none.
+        """
+        return self.tensor(value, site) if library() == "torch" else self.array(value, site)
+
     def operands(self, op: Op, args: Sequence[Any], site: Site | None = None) -> list[Any]:
-        """The arguments of an op as numbers and tensors, lists made tensors.
+        """The arguments of an op as numbers and tensors, made by `operand`.
 
         Raises:
             RunError: If one is neither number nor tensor, where the op needs one of these.
@@ -173,7 +184,7 @@ class Evaluator:
                 break
         else:
             return list(args)
-        found = [self.tensor(a, site) if type(a) is list else a for a in args]
+        found = [self.operand(a, site) for a in args]
         required = len(found) if op.variadic else len(op.args) - op.optional
         for i, a in enumerate(found):
             if isinstance(a, Tensor) or type(a) in NUMBERS or (a is None and i >= required):

@@ -11,7 +11,7 @@ from gradcli.engine.values.limits import check_memory
 from gradcli.errors import RunError, run_error
 
 
-def of_numbers(value: list[Any]) -> Tensor | None:
+def of_numbers(value: list[Any] | tuple[Any, ...]) -> Tensor | None:
     """The tensor of a list of numbers, or of such lists; None if anything else is in it.
 
     Raises:
@@ -51,7 +51,7 @@ def _numbers_in(value: Any) -> int | None:
         inner: dict[int, tuple[Any, int]] = {}
         for listed, times in level.values():
             for item in listed:
-                if type(item) is list:
+                if isinstance(item, (list, tuple)):
                     before = inner.get(id(item), (item, 0))[1]
                     inner[id(item)] = item, before + times
                 elif type(item) in NUMBERS:
@@ -62,7 +62,7 @@ def _numbers_in(value: Any) -> int | None:
     return count
 
 
-def _array(value: list[Any]) -> Any:
+def _array(value: list[Any] | tuple[Any, ...]) -> Any:
     try:
         found = np.array(value)
     except ValueError as error:
@@ -83,10 +83,10 @@ def _overflow() -> RunError:
     return run_error("integer-overflow", "an int in the list is outside 64 bits")
 
 
-def ragged(value: list[Any]) -> RunError:
+def ragged(value: list[Any] | tuple[Any, ...]) -> RunError:
     """The error for a list that cannot become a tensor."""
     for item in value:
-        if type(item) not in NUMBERS and type(item) is not list and not isinstance(item, Tensor):
+        if type(item) not in NUMBERS and not isinstance(item, (list, tuple, Tensor)):
             return run_error(
                 "wrong-type",
                 f"{kind_of(item)} in a list cannot become part of a tensor",
@@ -100,4 +100,4 @@ def ragged(value: list[Any]) -> RunError:
 
 def _row_of(item: Any) -> str:
     """The name of an item of a list in a message about rows."""
-    return f"a list of {len(item)}" if type(item) is list else kind_of(item)
+    return f"{kind_of(item)} of {len(item)}" if isinstance(item, (list, tuple)) else kind_of(item)

@@ -4,13 +4,13 @@ from gradcli.ir.program import Append, Apply, Branch, Build, Builtin, Call, Call
 from gradcli.source import Source, Span
 
 S = Span(0, 0)
-PROGRAM = Program(Source('padding.grad', ''), Function('<program>', (), [Define(S, 1, Function('pad', (Parameter('array', 3, None, S, ''), Parameter('pad_width', 4, None, S, ''), Parameter('mode', 5, Const('constant', S), S, ''), Parameter('constant_values', 6, Const(0, S), S, ''), ), [Apply(S, 7, 'numpy_array', (('object', Slot(3, S), ), )),
+PROGRAM = Program(Source('padding.grad', ''), Function('<program>', (), [Define(S, 1, Function('pad', (Parameter('array', 3, None, S, ''), Parameter('pad_width', 4, None, S, ''), Parameter('mode', 5, Const('constant', S), S, ''), Parameter('constant_values', 6, Const(0, S), S, ''), ), [Apply(S, 7, 'numpy_asarray', (('a', Slot(3, S), ), )),
 Apply(S, 16, 'tensor', (('data', Slot(4, S), ), )),
 GetAttribute(S, 17, Slot(7, S), 'ndim'),
 Build(S, 17, 'tuple', (Slot(17, S), Const(2, S), )),
 CallBuiltin(S, 16, 'broadcast_to', (Slot(16, S), Slot(17, S), ), ()),
 Method(S, 8, Slot(16, S), 'tolist', (), ()),
-Apply(S, 16, 'numpy_array', (('object', Slot(6, S), ), )),
+Apply(S, 16, 'numpy_asarray', (('a', Slot(6, S), ), )),
 GetAttribute(S, 17, Slot(7, S), 'ndim'),
 Build(S, 17, 'tuple', (Slot(17, S), Const(2, S), )),
 CallBuiltin(S, 9, 'broadcast_to', (Slot(16, S), Slot(17, S), ), ()),

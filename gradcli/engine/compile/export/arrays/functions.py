@@ -36,7 +36,7 @@ _PLAIN = {
 }
 _CIRCULAR = ("sin", "cos", "tan", "sinh", "cosh", "tanh")
 _LIBRARY = {
-    **{getattr(np, name): name for name in ("exp", "exp2", "expm1")},
+    **{getattr(np, name): name for name in ("cbrt", "exp", "exp2", "expm1")},
     **{getattr(np, name): name for name in ("log", "log2", "log10", "log1p")},
     **{getattr(np, name): name for name in _CIRCULAR},
     **{getattr(np, f"arc{name}"): f"a{name}" for name in _CIRCULAR},

@@ -125,7 +125,7 @@ def refuse(test: bool) -> None:
 }
 """Functions that are printed if they are called, by name."""
 
-SURE = frozenset(["erf", "erfc", "atan", "atan2", "asinh", "tanh"])
+SURE = frozenset(["cbrt", "erf", "erfc", "atan", "atan2", "asinh", "tanh"])
 """Functions of `math` that are called as they are, as they raise no error."""
 
 WORDS = frozenset([*keyword.kwlist, *keyword.softkwlist, *dir(builtins), *SUPPORT])

@@ -407,7 +407,8 @@ _NAMES = {
         int32=numpy_int32 int16=numpy_int16 int8=numpy_int8 uint8=numpy_uint8
         float16=numpy_float16 half=numpy_float16 single=numpy_float32 intc=numpy_int32
         short=numpy_int16 byte=numpy_int8 ubyte=numpy_uint8 resize=numpy_resize
-        cov=numpy_cov cbrt=math_cbrt euler_gamma=numpy_euler_gamma pow asin acos atan asinh acosh atanh atan2
+        cov=numpy_cov cbrt=math_cbrt euler_gamma=numpy_euler_gamma pow asin acos atan asinh acosh
+        atanh atan2
         bitwise_not bitwise_invert=bitwise_not bitwise_left_shift bitwise_right_shift
         long=numpy_int64 longlong=numpy_int64 array2string=str
         corrcoef=numpy_corrcoef gcd lcm ldexp nextafter signbit isin left_shift=bitwise_left_shift

@@ -141,7 +141,7 @@ INDEX: dict[str, Any] = {
         'builtins.names.numpy_dtypes': 'numpy_float16 numpy_float32 numpy_float64 numpy_int16 numpy_int32 numpy_int64 numpy_int8 numpy_uint8',
         'builtins.names.numpy_matrices': 'numpy_corrcoef numpy_cov numpy_diagonal numpy_trace numpy_tril numpy_triu',
         'builtins.names.numpy_random': 'numpy_random_RandomState numpy_random_beta numpy_random_binomial numpy_random_choice numpy_random_default_rng numpy_random_exponential numpy_random_gamma numpy_random_laplace numpy_random_logistic numpy_random_lognormal numpy_random_multivariate_normal numpy_random_normal numpy_random_permutation numpy_random_poisson numpy_random_rand numpy_random_randint numpy_random_randn numpy_random_random numpy_random_random_sample numpy_random_seed numpy_random_shuffle numpy_random_standard_normal numpy_random_uniform',
-        'builtins.names.numpy_new': 'numpy_array numpy_asarray numpy_empty numpy_full numpy_full_like numpy_linspace numpy_logspace numpy_ones numpy_zeros',
+        'builtins.names.numpy_new': 'numpy_arange numpy_array numpy_asarray numpy_empty numpy_full numpy_full_like numpy_linspace numpy_logspace numpy_ones numpy_zeros',
         'builtins.names.vectorized': 'numpy_vectorize',
         'builtins.names.numpy_solvers': 'numpy_linalg_cholesky numpy_linalg_cond numpy_linalg_det numpy_linalg_eigh numpy_linalg_eigvalsh numpy_linalg_inv numpy_linalg_matrix_rank numpy_linalg_pinv numpy_linalg_qr numpy_linalg_slogdet numpy_linalg_solve numpy_linalg_svd',
         'builtins.names.scipy': 'scipy_cholesky scipy_norm_cdf scipy_norm_logcdf scipy_norm_logpdf scipy_norm_pdf scipy_solve_triangular',

@@ -426,8 +426,10 @@ eye: Op = torch_host(
 # ranges -----------------------------------------------------------------------------------------
 
 
-def _count(start: Any, end: Any, step: Any) -> tuple[Any, Any, int]:
-    """The first number of a range, the step and how many there are."""
+def range_of(start: Any, end: Any, step: Any) -> tuple[Any, Any, int]:
+    """The first number of a range, the step and how many there are: fewer than none if the step
+    leads away from the end.
+    """
     if end is None:
         start, end = 0, start
     first, last = number(start, "start"), number(end, "end")
@@ -439,10 +441,17 @@ def _count(start: Any, end: Any, step: Any) -> tuple[Any, Any, int]:
     span = (last - first) / by
     if not isfinite(span):
         raise run_error("bad-argument", f"there is no range from {first} to {last}")
-    if span < 0:
-        raise run_error("bad-argument", f"from {first} a step of {by} does not lead to {last}")
     exact = type(first) is int  # where a quotient of floats may miss one
     return first, by, -((first - last) // by) if exact else -int(-span // 1)
+
+
+def _count(start: Any, end: Any, step: Any) -> tuple[Any, Any, int]:
+    """A range that leads to its end, as PyTorch wants it."""
+    first, by, count = range_of(start, end, step)
+    if count < 0:
+        last = start if end is None else end
+        raise run_error("bad-argument", f"from {first} a step of {by} does not lead to {last}")
+    return first, by, count
 
 
 def _arange(session: Any, start: Any, end: Any, step: Any, **options: Any) -> Tensor:
@@ -453,11 +462,15 @@ def _arange(session: Any, start: Any, end: Any, step: Any, **options: Any) -> Te
 
 def _arange_of(known: Statics, start: Any, end: Any, step: Any, **options: Any) -> Any:
     given = [known.static(n) for n in (start, end, step)]
-    dtypes = {like(n)[1] for n in (start, end, step) if n is not None}
-    floats = any(str(dtype).startswith("float") for dtype in dtypes)
-    dtype = "float64" if floats else None if None in dtypes else "int64"
     shape = None if UNSURE in given else (_count(*given)[2],)
-    return inferred(known, shape, dtype, options)
+    return inferred(known, shape, dtype_of_range(start, end, step), options)
+
+
+def dtype_of_range(*bounds: Any) -> str | None:
+    """The dtype of a range of what is known of its ends and its step."""
+    dtypes = {like(n)[1] for n in bounds if n is not None}
+    floats = any(str(dtype).startswith("float") for dtype in dtypes)
+    return "float64" if floats else None if None in dtypes else "int64"
 
 
 arange: Op = torch_host(

@@ -402,7 +402,7 @@ _NAMES = {
         """,
     "numpy": """
         amax amin max=amax min=amin round around=round allclose array_equal=equal take rot90
-        arange ones=numpy_ones zeros=numpy_zeros full=numpy_full empty=numpy_empty
+        arange=numpy_arange ones=numpy_ones zeros=numpy_zeros full=numpy_full empty=numpy_empty
         full_like=numpy_full_like empty_like copy=clone unique array_split=tensor_split
         int32=numpy_int32 int16=numpy_int16 int8=numpy_int8 uint8=numpy_uint8
         float16=numpy_float16 half=numpy_float16 single=numpy_float32 intc=numpy_int32

@@ -9,12 +9,14 @@ from typing import Any
 from gradcli.engine.builtins.create import (
     OPTIONS,
     constant_data,
+    dtype_of_range,
     filled,
     filled_like,
     inferred,
     like,
     made,
     numeric,
+    range_of,
     size_of,
 )
 from gradcli.engine.builtins.names.numpy import moves
@@ -241,4 +243,31 @@ logspace: Op = host(
     ),
     doc="`np.logspace`: powers of `base` with exponents at equal distances.",
     source="NumPy: logspace",
+)
+
+
+def _arange(session: Any, start: Any, stop: Any, step: Any, **options: Any) -> Any:
+    first, by, count = range_of(start, stop, step)
+    check_memory((max(count, 0),))
+    second = first + by
+    found = np.asarray(first) + np.arange(max(count, 0)) * np.asarray(second - first)
+    return made(found, **options)
+
+
+def _arange_of(known: Statics, start: Any, stop: Any, step: Any, **options: Any) -> Any:
+    given = [known.static(n) for n in (start, stop, step)]
+    shape = None if UNSURE in given else (max(range_of(*given)[2], 0),)
+    return inferred(known, shape, dtype_of_range(start, stop, step), options)
+
+
+arange: Op = host(
+    "numpy_arange",
+    _arange,
+    args=("start", "stop=None", "step=None"),
+    params=OPTIONS,
+    infer=_arange_of,
+    sees=False,
+    doc="`np.arange`: the numbers from `start` (0) on by `step` (1) up to `stop`, without it; none "
+    "if the step leads away from it.",
+    source="NumPy: arange",
 )

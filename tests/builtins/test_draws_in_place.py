@@ -36,3 +36,8 @@ print(z.dtype, 0.4 < z.double().mean().item() < 0.6, (w == chances).all().item()
         "True True True",
         "torch.bool True True",
     )
+
+
+def test_a_chance_is_a_number_or_a_tensor():
+    with pytest.raises(RunError, match="`p` must be a number or tensor"):
+        load("tensor([1.0]).bernoulli_('a')\n").run()

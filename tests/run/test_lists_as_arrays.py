@@ -15,28 +15,32 @@ VALUES = {
 }
 CALLS = ("A, B", "M, M", "M", "A", "A, N", "N", "A, 1", "M, 0", "M, (2, 2)", "A, 2, 3")
 OTHERS = frozenset(
-    {
-        *(
-            "np.array_str",
-            "np.array_repr",
-            "np.copyto",
-            "np.fill_diagonal",
-            "np.put",
-            "np.place",
-            "np.putmask",
-            "np.put_along_axis",
-        ),
-        *(
-            "np.vectorize",
-            "np.einsum",
-            "np.linalg.multi_dot",
-            "np.errstate",
-            "np.ndenumerate",
-            "np.ndindex",
-        ),
-    }
+    f"np.{name}"
+    for name in [
+        "array_str",
+        "array_repr",
+        "copyto",
+        "fill_diagonal",
+        "put",
+        "place",
+        "putmask",
+        "put_along_axis",
+        "vectorize",
+        "einsum",
+        "linalg.multi_dot",
+        "errstate",
+        "ndenumerate",
+        "ndindex",
+        "broadcast_shapes",
+        "diag_indices_from",
+        "triu_indices_from",
+        "tril_indices_from",
+        "trim_zeros",
+        "array2string",
+        "iterable",
+    ]
 )
-"""Names that change an array, or give no values."""
+"""Names that change an array, want one, or give no values."""
 
 
 def names(module, short):

@@ -13,8 +13,8 @@ from gradcli.engine.tape.graph import Site
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.conversion import converted
-from gradcli.engine.values.data import np, plain
-from gradcli.engine.values.sizes import number, whole
+from gradcli.engine.values.data import NUMBERS, np, plain
+from gradcli.engine.values.sizes import describe, number, whole
 from gradcli.errors import run_error
 
 Shape = tuple[int, ...]
@@ -97,7 +97,10 @@ def _bernoulli_(
     """`x.bernoulli_(p)`: replace the elements by ones with the chance p, a number or a tensor of
     chances, and zeros else.
     """
-    chance = np.asarray(data_of(session.tensor(p)), float)
+    given = session.tensor(p)
+    if not isinstance(given, Tensor) and type(given) not in NUMBERS:
+        raise run_error("wrong-type", f"`p` must be a number or tensor, got {describe(p)}")
+    chance = np.asarray(data_of(given), float)
     if not np.all((chance >= 0) & (chance <= 1)):
         raise run_error("bad-argument", "the chances of `bernoulli_` must lie between 0 and 1")
     numbers = source(session.random, generator).uniform(x.shape, "float64")

@@ -2,6 +2,7 @@
 
 import pytest
 
+from gradcli.errors import RunError
 from gradcli.program import load
 
 

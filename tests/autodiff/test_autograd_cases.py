@@ -479,7 +479,7 @@ with torch.no_grad():
     w.mul_(2)
 v.sum().backward()
 print(w, x.grad, x)""",
-        "tensor(4.) tensor([[1., 1.]]) tensor([[1., 4.]], requires_grad=True)",
+        "tensor(4., grad_fn=<Invalid>) tensor([[1., 1.]]) tensor([[1., 4.]], requires_grad=True)",
     ),
     "nothing is recorded under no_grad": (
         """\

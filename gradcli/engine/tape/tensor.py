@@ -71,10 +71,13 @@ class View:
     itself before `turn`. `seen` is the version at which the tensor's node was made: after a change
     of the memory, the node is made again from the base's. A view that was made unrecorded stays a
     constant while the base has the node that it had then, `cut`. In the same way a turned tensor
-    keeps its node. `origin` tells how the view was made.
+    keeps its node. `origin` tells how the view was made, and `made` at which version.
     """
 
-    __slots__ = ("above", "cut", "index", "op", "origin", "params", "parent", "seen", "turned")
+    __slots__ = (
+        *("above", "cut", "index", "made", "op", "origin", "params", "parent", "seen"),
+        "turned",
+    )
 
     def __init__(
         self, parent: Tensor, op: Recordable, params: Mapping[str, Any], index: int | None
@@ -83,7 +86,7 @@ class View:
         self.op = op
         self.params = dict(params)
         self.index = index
-        self.seen = shared(parent).count
+        self.seen = self.made = shared(parent).count
         self.origin = RECORDED if index is None else ONE_OF_SEVERAL
         self.turned = False
         self.cut: Node | None = None

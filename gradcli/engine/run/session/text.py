@@ -7,7 +7,7 @@ from math import isfinite
 from types import GeneratorType
 from typing import Any
 
-from gradcli.engine.tape.tensor import Number, Tensor, is_said_to_require_grad
+from gradcli.engine.tape.tensor import Number, Tensor, is_said_to_require_grad, version_of
 from gradcli.engine.values.data import NUMBERS, Data, dtype_of, shape_of
 from gradcli.engine.values.dtypes import DType
 from gradcli.engine.values.fields import VIEWS, Fields, Named
@@ -212,7 +212,10 @@ def _history(x: Tensor) -> list[str]:
         return ["grad_fn=<Invalid>"]
     if x.grad_fn is not None:
         return [f"grad_fn={x.grad_fn!r}"]
-    return ["requires_grad=True"] if x.requires_grad or is_said_to_require_grad(x) else []
+    if x.requires_grad or not is_said_to_require_grad(x):
+        return ["requires_grad=True"] if x.requires_grad else []
+    changed = x.view is not None and x.view.made != version_of(x)
+    return ["grad_fn=<Invalid>" if changed else "requires_grad=True"]
 
 
 def _with_suffixes(body: str, suffixes: list[str]) -> str:

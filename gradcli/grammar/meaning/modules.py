@@ -212,6 +212,9 @@ _ALIKE = {
     **{f"{library}.numpy.fft": "numpy.fft" for library in ("autograd", "jax")},
     "autograd.scipy.special": "scipy.special",
     "jax.scipy.special": "scipy.special",
+    "jax.scipy.linalg": "scipy.linalg",
+    "jax.scipy.signal": "scipy.signal",
+    "jax.scipy.integrate": "scipy.integrate",
     **{
         f"{library}.scipy.stats.{name}": f"scipy.stats.{name}"
         for library in ("autograd", "jax")
@@ -353,6 +356,7 @@ _TYPING = """
 """
 """Names of `typing`, which all stand for one built-in."""
 
+_SPECIAL = "entr erfcx erfinv i0e i1e log_ndtr log_softmax multigammaln ndtri xlog1py"
 _NAMES = {
     "torch.utils.checkpoint": "checkpoint",
     "torch.mps": "is_available=cuda_is_available device_count=cuda_device_count manual_seed",
@@ -427,7 +431,9 @@ _NAMES = {
         repeat=numpy_repeat shape=numpy_shape size=numpy_size sort=numpy_sort split=numpy_split
         std=numpy_std transpose=numpy_transpose var=numpy_var vectorize=numpy_vectorize
         __version__=numpy_version
-        abs absolute=abs add all any arccos=acos arccosh=acosh arcsin=asin arcsinh=asinh
+        abs absolute=abs acos acosh asin asinh atan atan2 atanh pow
+        bitwise_invert=bitwise_not bitwise_left_shift bitwise_not bitwise_right_shift
+        add all any arccos=acos arccosh=acosh arcsin=asin arcsinh=asinh
         arctan=atan arctan2=atan2 arctanh=atanh argmax argmin argsort
         ceil clip=clamp
         copysign cos cosh count_nonzero deg2rad
@@ -505,7 +511,7 @@ _NAMES = {
         permutation=jax_random_permutation PRNGKey=jax_random_key
         randint=jax_random_randint split=jax_random_split uniform=jax_random_uniform
         """,
-    "jax.scipy.special": "erf erfc expit gammaln i0 i1 logit logsumexp ndtr digamma xlogy",
+    "jax.scipy.special": f"erf erfc expit gammaln i0 i1 logit logsumexp ndtr digamma xlogy {_SPECIAL}",
     "autograd": """
         elementwise_grad grad=grad_by_argnum hessian=func_hessian hessian_vector_product
         hessian_tensor_product=hessian_vector_product
@@ -524,7 +530,7 @@ _NAMES = {
     "scipy.linalg": """
         cholesky=scipy_cholesky det=numpy_linalg_det expm=matrix_exp inv=numpy_linalg_inv
         solve=numpy_linalg_solve eigh=numpy_linalg_eigh eigvalsh=numpy_linalg_eigvalsh
-        norm=linalg_norm svd=numpy_linalg_svd lstsq=numpy_linalg_lstsq pinv=numpy_linalg_pinv
+        norm=linalg_norm lstsq=numpy_linalg_lstsq pinv=numpy_linalg_pinv
         solve_triangular=scipy_solve_triangular
         """,
     "scipy.special": "erf erfc expit gammaln i0 i1 logit logsumexp ndtr digamma xlogy softmax",

@@ -511,7 +511,9 @@ _NAMES = {
         permutation=jax_random_permutation PRNGKey=jax_random_key
         randint=jax_random_randint split=jax_random_split uniform=jax_random_uniform
         """,
-    "jax.scipy.special": f"erf erfc expit gammaln i0 i1 logit logsumexp ndtr digamma xlogy {_SPECIAL}",
+    "jax.scipy.special": f"""
+        erf erfc expit gammaln i0 i1 logit logsumexp ndtr digamma xlogy {_SPECIAL}
+        """,
     "autograd": """
         elementwise_grad grad=grad_by_argnum hessian=func_hessian hessian_vector_product
         hessian_tensor_product=hessian_vector_product

@@ -32,6 +32,7 @@ from gradcli.grammar.meaning.lower import lower
 from gradcli.grammar.meaning.names import analyse
 from gradcli.grammar.syntax import ast
 from gradcli.grammar.syntax.parser import parse
+from gradcli.library_programs import HOUSE
 from gradcli.made.library_index import FILES
 from gradcli.program import Limits, Options, Program, check_source, load_source
 from gradcli.source import Source, Span
@@ -259,7 +260,8 @@ def _objects() -> list[str]:
     few = [value for kind, value in KINDS.items() if kind != "a huge int"][:11]  # limits end a run
     some = [*few, KINDS["a list of tensors"], KINDS["a function"]]
     given = ["", *some, *(f"{a}, {b}" for a in some for b in some)]
-    made = "".join(f"tried('{path}', lambda *a: {path}(*a))\n" for path in paths())
+    classes = [path for path in paths() if _is_class(path)]
+    made = "".join(f"tried('{path}', lambda *a: {path}(*a))\n" for path in classes)
     printed: list[str] = []
     makers = ", ".join(f"lambda: [{arguments}]" for arguments in given)
     text = f"{_imports()}{_FIRST.replace('%s', makers)}{made}"
@@ -269,6 +271,12 @@ def _objects() -> list[str]:
     )
     pairs = [line.split() for line in "".join(printed).splitlines() if line.startswith("@ ")]
     return [f"{path}({given[int(at)]})" for _, path, at in pairs]
+
+
+def _is_class(path: str) -> bool:
+    """True of a class of the library, and of what is not written in the language."""
+    file, name = FILES.get(path), path.rpartition(".")[2]
+    return file is None or f"\nclass {name}" in f"\n{(HOUSE / f'{file}.grad').read_text('utf-8')}"
 
 
 _FIRST = """

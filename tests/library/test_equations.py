@@ -399,3 +399,9 @@ def test_a_solution_agrees_with_scipy():
     ]
     found = value(f"odeint({f}, [2.0, 0.0], linspace(0, 3, 4))")
     np.testing.assert_allclose(found, theirs, rtol=2e-6, atol=1e-6)
+
+
+def test_a_start_that_is_no_number_is_left_to_the_interpreter():
+    program = load("root(lambda x: x - 1.0, ...)")
+    with pytest.raises(GradError, match=r"not compiled|start"):
+        program.run(options=Options(compile="always"))

@@ -82,7 +82,7 @@ def _traced_point(code: Tracing, x0: Any) -> Any:
         x0 = code.cell([float(x) if type(x) is int else x for x in x0], None, False)
     x0 = float(x0) if type(x0) is int else x0
     like = code.like(x0)
-    if isinstance(like, Tensor) and like.dtype != "float64":
+    if like.dtype != "float64" if isinstance(like, Tensor) else type(like) not in NUMBERS:
         raise ValueError
     return x0
 

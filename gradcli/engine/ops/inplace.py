@@ -84,7 +84,7 @@ def _written_over(op: Op, x: Tensor, args: Sequence[Any], params: Mapping[str, A
     function = one_call(op) if params is op.params or not params else None
     if not isinstance(function, np.ufunc):
         return False
-    function(data, value, data)
+    function(data, value, out=data)
     return True
 
 

@@ -9,6 +9,7 @@ GOOD = {
     "Bernoulli": ("0.5", ["1.5", "-0.1", "nan"], ["0.5", "2.0", "-1.0", "nan"], "1.0"),
     "Beta": ("2.0, 3.0", ["0.0, 1.0", "1.0, -1.0", "nan, 1.0"], ["1.5", "-0.5", "nan"], "0.5"),
     "Categorical": ("[0.2, 0.8]", ["[0.5, -0.5]", "[nan, 1.0]"], ["2", "-1", "0.5"], "1"),
+    "Cauchy": ("0.0, 1.0", ["0.0, 0.0", "0.0, -1.0", "nan, 1.0", "0.0, nan"], ["nan"], "1.0"),
     "Chi2": ("torch.tensor(3.0)", ["0.0", "-1.0", "nan"], ["-1.0", "nan"], "1.0"),
     "Dirichlet": (
         "torch.tensor([1.0, 2.0])",
@@ -18,7 +19,11 @@ GOOD = {
     ),
     "Exponential": ("2.0", ["0.0", "-1.0", "nan"], ["-1.0", "nan"], "1.0"),
     "Gamma": ("2.0, 3.0", ["0.0, 1.0", "1.0, -1.0", "nan, 1.0"], ["-1.0", "nan"], "1.0"),
+    "Geometric": ("0.5", ["1.5", "-0.1", "nan"], ["-1.0", "0.5", "nan"], "2.0"),
+    "Gumbel": ("0.0, 1.0", ["0.0, 0.0", "0.0, -1.0", "nan, 1.0", "0.0, nan"], ["nan"], "1.0"),
+    "HalfNormal": ("2.0", ["0.0", "-1.0", "nan"], ["-1.0", "nan"], "1.0"),
     "Laplace": ("0.0, 1.0", ["0.0, 0.0", "0.0, -1.0", "nan, 1.0", "0.0, nan"], ["nan"], "1.0"),
+    "LogNormal": ("0.0, 1.0", ["0.0, 0.0", "nan, 1.0", "0.0, nan"], ["-1.0", "nan"], "1.0"),
     "MultivariateNormal": (
         "torch.zeros(2), torch.eye(2)",
         ["torch.zeros(2), scale_tril=-torch.eye(2)", "torch.zeros(2), scale_tril=torch.ones(2, 2)"],
@@ -26,12 +31,18 @@ GOOD = {
         "[0.5, 1.0]",
     ),
     "Normal": ("0.0, 1.0", ["0.0, 0.0", "0.0, -1.0", "nan, 1.0", "0.0, nan"], ["nan"], "1.0"),
+    "OneHotCategorical": (
+        "torch.tensor([0.2, 0.8])",
+        ["torch.tensor([0.5, -0.5])", "torch.tensor([nan, 1.0])"],
+        ["[0.5, 0.5]", "[1.0, 1.0]", "[nan, 1.0]"],
+        "[0.0, 1.0]",
+    ),
     "Poisson": ("2.0", ["-1.0", "nan"], ["-1.0", "0.5", "nan"], "1.0"),
     "StudentT": ("3.0", ["0.0", "-1.0", "2.0, nan", "2.0, 0.0, 0.0"], ["nan"], "1.0"),
     "Uniform": ("0.0, 1.0", ["1.0, 0.0", "1.0, 1.0", "nan, 1.0"], ["1.5", "-0.5", "nan"], "0.5"),
 }
 """Parameters, some that are refused, values that are refused, and one inside of the range."""
-OTHERS = {"Distribution", "kl_divergence"}
+OTHERS = {"Distribution", "Independent", "MixtureSameFamily", "kl_divergence"}
 
 
 def _answer(program):
@@ -76,7 +87,9 @@ def test_values_outside_of_the_support_are_refused(name):
     assert _asked(f"{name}({good}).log_prob('a')") == "ValueError"
 
 
-OF_WHOLE_NUMBERS_OR_VECTORS = {"Categorical", "Dirichlet", "MultivariateNormal"}
+OF_WHOLE_NUMBERS_OR_VECTORS = {
+    *("Categorical", "Dirichlet", "Geometric", "MultivariateNormal", "OneHotCategorical")
+}
 
 
 @pytest.mark.parametrize("name", sorted(GOOD.keys() - OF_WHOLE_NUMBERS_OR_VECTORS))

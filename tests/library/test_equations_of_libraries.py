@@ -136,8 +136,30 @@ def test_a_result_of_scipy_is_differentiated():
     assert float(load(text).grad().grad["a"]) == pytest.approx(6.0)
 
 
+BOUNDED = """
+import numpy as np
+from scipy.optimize import minimize
+param a = {a}
+f = lambda x: (x[0] - a) ** 2 + (x[1] - a * a) ** 4 + x[0] * x[1]
+r = minimize(f, np.array([0.5, 0.5]), bounds=[(0, None), (0.1, 2)])
+r.x[0] * 3 + r.x[1] * a + r.fun
+"""
+
+
+@pytest.mark.parametrize("a", [1.3, 0.6, 3.0, 0.01])
+def test_a_minimum_between_bounds_is_differentiated(a):
+    """Inside, on an edge and in a corner: both orders, by central differences of the values."""
+    step = 1e-4
+    found = load(BOUNDED.format(a=a)).hessian()
+    below, at, above = (result(BOUNDED.format(a=x)) for x in (a - step, a, a + step))
+    assert float(found.grad["a"]) == pytest.approx((above - below) / (2 * step), rel=1e-6)
+    curve = (above - 2 * at + below) / step**2
+    assert float(found.hessian["a"]["a"]) == pytest.approx(curve, rel=1e-4, abs=1e-4)
+
+
 REFUSED = {
-    "minimize(rosen, [0, 0], bounds=[(0, 1)] * 2)": "no bounds",
+    "minimize(rosen, [0, 0], bounds=[(0, 1)])": "1 bounds for 2 unknowns",
+    "minimize(rosen, [0, 0], bounds=[(1, 0)] * 2)": "above its upper bound",
     "minimize(rosen, [0, 0], constraints={'type': 'eq'})": "no constraints",
     "minimize(rosen, [0, 0], jac=True)": "the value alone",
     "solve_ivp(lambda t, y: y, [0, 1], [1.0])": "t_eval",

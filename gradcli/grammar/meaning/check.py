@@ -411,7 +411,7 @@ class _Expressions:
             method = function.name
             if method in self.names.members or self.names.imported(function, scope) is not None:
                 return
-            method = modules.of_arrays(method, self.names.imports.values()) or method
+            method = self.names.of_arrays(function, scope) or method
             if method in signatures and method not in signatures.attributes:
                 yield from arity_faults(node, of_builtin(signatures[method]), method=True)
         elif isinstance(function, ast.Call):

@@ -376,7 +376,7 @@ class Expressions(Displays):
         own = isinstance(e.value, ast.Name) and e.value.id == self.function.context
         if own or e.name in self.names.members:
             return None
-        return modules.of_arrays(e.name, self.names.imports.values())
+        return self.names.of_arrays(e, self.function.scope)
 
     def is_operation(self, function: ast.Attribute) -> bool:
         """True if a method is a built-in function or its in-place variant."""

@@ -273,8 +273,8 @@ def of_arrays(name: str, paths: Iterable[str]) -> str | None:
     `x.size` is a method, and its `x.dot(y)` refuses matrices.
     """
     paths = tuple(paths)
-    if name in _OF_ARRAYS_ALONE and library(paths) != "torch":
-        return _OF_ARRAYS_ALONE[name]
+    if name in OF_ARRAYS_ALONE and library(paths) != "torch":
+        return OF_ARRAYS_ALONE[name]
     return _OF_ARRAYS.get(name) if has_arrays(paths) else None
 
 
@@ -304,7 +304,7 @@ def library(paths: Iterable[str]) -> str:
 
 
 _OF_ARRAYS = {"size": "numpy_size", "dot": "numpy_dot"}
-_OF_ARRAYS_ALONE = {
+OF_ARRAYS_ALONE = {
     **{
         name: f"numpy_{name}" for name in ("std", "var", "repeat", "cumsum", "cumprod", "transpose")
     },
@@ -312,7 +312,9 @@ _OF_ARRAYS_ALONE = {
     "max": "amax",
     "min": "amin",
 }
-"""Methods of arrays that differ from PyTorch's, for programs that do not import PyTorch."""
+"""Methods of arrays that differ from PyTorch's: in programs that do not import PyTorch, and of what
+is certainly an array.
+"""
 _ARRAYS = frozenset({"numpy", "jax.numpy", "autograd.numpy"})
 
 _RENAMED = {

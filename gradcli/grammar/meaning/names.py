@@ -170,6 +170,7 @@ class Names(Record):
             differentiable function without attributes is none.
         rules: Names of own differentiable functions.
         signatures: The built-ins.
+        arrays: In a program that imports NumPy and PyTorch, the top-level names of NumPy's arrays.
     """
 
     __slots__ = (
@@ -186,6 +187,7 @@ class Names(Record):
         "members",
         "rules",
         "signatures",
+        "arrays",
         "_bound",
     )
     top: tuple[str, ...]
@@ -201,6 +203,7 @@ class Names(Record):
     members: frozenset[str]
     rules: frozenset[str]
     signatures: Signatures
+    arrays: frozenset[str]
     _bound: frozenset[str]
 
     def is_bound(self, name: str, scope: Scope | None = None) -> bool:
@@ -208,6 +211,22 @@ class Names(Record):
         input.
         """
         return name in self._bound or (scope is not None and scope.binds(name))
+
+    def of_arrays(self, expr: ast.Attribute, scope: Scope | None) -> str | None:
+        """The built-in that an attribute of NumPy's arrays stands for, if `expr` is one of an array
+        or NumPy is imported, else None.
+        """
+        if expr.name in modules.OF_ARRAYS_ALONE and self._is_array(expr.value, scope):
+            return modules.OF_ARRAYS_ALONE[expr.name]
+        return modules.of_arrays(expr.name, self.imports.values())
+
+    def _is_array(self, expr: ast.Expr, scope: Scope | None) -> bool:
+        if not modules.has_arrays(self.imports.values()):
+            return False
+        from gradcli.grammar.meaning.arrays import is_array
+
+        own = self.arrays if scope is None else {n for n in self.arrays if not scope.binds(n)}
+        return is_array(expr, own, lambda e: self.path(e, scope))
 
     def builtin(self, expr: ast.Expr, scope: Scope | None = None) -> str | None:
         """Name of the built-in that an expression stands for in a scope, or None."""
@@ -359,7 +378,12 @@ def analyse(
     rules = _rules(classes, imports)
     own = _members(module, classes, rules)
     members = frozenset((*own, *modules.methods(imports.values())))
-    return Names(*named, members, rules, signatures, bound)
+    arrays: frozenset[str] = frozenset()
+    if modules.has_arrays(imports.values()) and modules.library(imports.values()) == "torch":
+        from gradcli.grammar.meaning.arrays import array_names
+
+        arrays = array_names(module, counts, lambda e: full_path(e, bound.__contains__, imports))
+    return Names(*named, members, rules, signatures, arrays, bound)
 
 
 def function_scope(function: Function, outer: Scope | None) -> Scope:

@@ -25,6 +25,7 @@ OTHERWISE = {
     "erfc_ratio": "the slope of log_ndtr and part of erfcx, with the rows of which it is compared",
     "bessel_moment": "the slope of i0e and i1e, with the rows of which it is compared",
     "bessel_i": "the slope of i0 and i1, with the rows of which it is compared",
+    "incomplete_gamma": "igamma and igammac, of two arguments; tests/ops/recorded",
     "ndtri_slope": "the slope of ndtri, with the row of which it is compared",
     "zeros_through": "zeros, and so are its derivatives; tests/library/test_equations.py",
     "erfinv_slope": "the slope of erfinv, with the row of which it is compared",

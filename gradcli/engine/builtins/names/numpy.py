@@ -671,7 +671,7 @@ rows_of_a_sum: Op = host(
     args=("x",),
     infer=_rows_of,
     traced=_rows_traced,
-    doc="What `np.sum` is of: a list or tuple of arrays or rows as an array, anything else itself.",
+    doc="A list or tuple of arrays or rows as an array, else the value itself: what `np.sum` adds.",
     source="NumPy: sum",
 )
 

@@ -570,6 +570,9 @@ _CHANNELS_LAST = {4: ((0, 2, 3, 1), (0, 3, 1, 2)), 5: ((0, 2, 3, 4, 1), (0, 4, 1
 
 
 def _contiguous(x: Any, memory_format: Any) -> Any:
+    if memory_format is not None and not isinstance(memory_format, str):
+        found = type(memory_format).__name__
+        raise run_error("wrong-type", f"`contiguous` takes no {found} as `memory_format`")
     if memory_format in ("torch.channels_last", "torch.channels_last_3d"):
         count = 4 if memory_format == "torch.channels_last" else 5
         if len(shape_of(x)) != count:

@@ -14,7 +14,6 @@ from gradcli.engine.run.code.naming import kind_of
 from gradcli.engine.run.fast import scalars
 from gradcli.engine.run.fast.call import Function, augmented, by_place, do_op, in_order, of_tensors
 from gradcli.engine.run.session.evaluator import Evaluator
-from gradcli.engine.run.session.text import library
 from gradcli.engine.tape.graph import Site
 from gradcli.engine.tape.tensor import Number, Tensor, truth
 from gradcli.engine.values import memory
@@ -320,6 +319,8 @@ def _as_arrays(x: Any, y: Any) -> tuple[Any, Any] | None:
     """
     if Tensor not in (type(x), type(y)) or not (isinstance(x, tuple) or isinstance(y, tuple)):
         return None
+    from gradcli.engine.run.session.text import library
+
     if library() == "torch":
         return None
     return (list(x), y) if isinstance(x, tuple) else (x, list(y))

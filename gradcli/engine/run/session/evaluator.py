@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import Op
 from gradcli.engine.ops.promotion import always_double
 from gradcli.engine.run.code.naming import kind_of
-from gradcli.engine.run.session.text import library
 from gradcli.engine.tape.graph import Inference, Site, Whole, settle
-from gradcli.engine.tape.packed import Hooks, pack_saved
 from gradcli.engine.tape.tensor import (
     AccumulateGrad,
     Number,
@@ -33,6 +31,9 @@ from gradcli.engine.values.limits import QUESTION, check_items
 from gradcli.engine.values.objects import Object
 from gradcli.engine.values.shown import Shown
 from gradcli.errors import RunError, run_error
+
+if TYPE_CHECKING:
+    from gradcli.engine.tape.packed import Hooks
 
 
 class Evaluator:
@@ -102,6 +103,8 @@ class Evaluator:
 
     def pack(self, out: Any, args: Sequence[Any]) -> None:
         """Let the program's hooks pack what the nodes of a result of these arguments have saved."""
+        from gradcli.engine.tape.packed import pack_saved
+
         given = {n for a in args if isinstance(a, Tensor) and (n := node_of(a)) is not None}
         pack_saved(out if isinstance(out, tuple) else (out,), given, self.packing[-1])
 
@@ -171,7 +174,11 @@ class Evaluator:
         """A list as a tensor, and a tuple where the program's arrays are NumPy's or JAX's:
         PyTorch's functions take none.
         """
-        return self.tensor(value, site) if library() == "torch" else self.array(value, site)
+        if type(value) is not tuple:
+            return self.tensor(value, site)
+        from gradcli.engine.run.session.text import library
+
+        return value if library() == "torch" else self.array(value, site)
 
     def operands(self, op: Op, args: Sequence[Any], site: Site | None = None) -> list[Any]:
         """The arguments of an op as numbers and tensors, made by `operand`.

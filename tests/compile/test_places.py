@@ -147,6 +147,36 @@ def test_code_has_the_interpreter_s_bits(body, n, back_end):
         assert bits(found, question) == bits(expected, question), question
 
 
+UPDATES = {  # parts of `z` that something else holds, or that are updated through something else
+    "a list": "p = [z[0], z[1]]\np[0] += 5",
+    "a list in a loop": "p = [z[0], z[1]]\nfor t in range({n}):\n    p[t % 2] *= 1.5",
+    "a dictionary": "d = {{'a': z[2]}}\nfor t in range(3):\n    d['a'] *= 3",
+    "a row of a list": "p = [z.reshape(-1, 2)[1], z]\np[0][1] += x[0]",
+    "the tensor in a list": "p = [z]\nfor t in range({n}):\n    p[0][t] += x[t]",
+    "a name for a part": "c = z[1]\nfor t in range({n}):\n    z[t] += x[t]\nz[0] += c",
+    "a view": "v = z.reshape(2, -1)\nfor t in range({n} // 2):\n    v[1, t] += x[t]",
+    "a view with another name": "v = z.reshape(2, -1)\nz[1] -= 2.0\nv[0, 0] += v[0, 1]",
+    "an update of a name": "c = z[1]\nc += 5",
+    "items of each other": "for t in range({n}):\n    z[t] += z[{n} - 1 - t]",
+}
+
+
+@pytest.mark.parametrize("n", [6, 100])
+@pytest.mark.parametrize("name", UPDATES)
+def test_an_update_of_a_part_changes_what_the_interpreter_changes(name, n, back_end):
+    text = "z = x * y\n" + UPDATES[name] + "\n(z * z).sum()"
+    program = load((HEAD + text).format(n=n))
+    for question in ("run", "grad"):
+        found = answer(program, question, n)
+        if isinstance(found, str) and "not compiled" in found:
+            continue
+        try:
+            expected = bits(getattr(program, question)(given(n), options=NEVER), question)
+        except GradError as error:
+            expected = str(error)
+        assert (found if isinstance(found, str) else bits(found, question)) == expected, question
+
+
 PLACES = [("t + 1", 5), ("t - 12", 5), ("-1 - t", 10), ("t * 2", 5), ("t", 10)]
 
 

@@ -276,6 +276,10 @@ PROGRAMS = {
         "run",
         "q = zeros(100, dtype=int64)\nfor i in range(n * 40):\n    q[i % 7] += 0.5\nq",
     ),
+    "a part of a tensor is changed that is held elsewhere": (
+        "grad",
+        "t = ones(100) * x\np = [t[0]]\np[0] += 5\nt.sum()",
+    ),
     "an item is taken by a value known only at run time": (
         "grad",
         "k = int(x)\ntensor(x)[k, k]",

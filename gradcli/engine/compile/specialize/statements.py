@@ -101,6 +101,7 @@ class Statements:
         self._calls = Calls(self, trace, self._session, texts, self._changes, binding.drawn)
         self._operators = Operators(trace)
         self._loops = Loops(self, trace, functions_of(program), most_inlined)
+        self._updated: tuple[Any, Any] = None, None  # the last updated part: its new value, itself
         self._flows: dict[int, frozenset[int]] = {}
         self._exits: dict[int, frozenset[int]] = {BREAK: frozenset(), CONTINUE: frozenset()}
 
@@ -529,7 +530,16 @@ class Statements:
         made = self._trace.do(op, [part, value], {})
         if (made.dtype, made.shape) != (part.dtype, part.shape):
             raise self._trace.refused("a part of a tensor is changed to one of another kind")
+        self._updated = made, part
         return made
+
+    def _hold_updated(self, value: Any, receiver: Any) -> None:
+        """Refuse the new value of an updated part for anything but the tensor that it is a part of:
+        a list that holds the part would not change that tensor.
+        """
+        made, part = self._updated
+        if value is made and made is not None and not _is_part(part, receiver):
+            raise self._trace.refused("a part of a tensor is changed that is held elsewhere")
 
     def _inplace(self, i: ir.Inplace, frame: Frame) -> Any:
         named = {name: self.read(a, frame) for name, a in i.arguments}
@@ -548,6 +558,7 @@ class Statements:
 
     def _set_attribute(self, i: ir.SetAttribute, frame: Frame) -> None:
         receiver, value = self.read(i.receiver, frame), self.read(i.value, frame)
+        self._hold_updated(value, receiver)
         if isinstance(receiver, Context):
             self._calls.own.set(receiver, i.name, value)
         elif isinstance(receiver, Cell) and i.name == "grad":
@@ -560,6 +571,7 @@ class Statements:
     def _set_item(self, i: ir.SetItem, frame: Frame) -> None:
         receiver, value = self.read(i.receiver, frame), self.read(i.value, frame)
         at = self.read(i.index, frame)
+        self._hold_updated(value, receiver)
         if isinstance(receiver, Tensor):
             receiver = self.changeable(i.receiver, receiver, frame)
         if is_whole(receiver):
@@ -732,6 +744,15 @@ class Statements:
         """The name of a slot in a message."""
         found = self._program.variables.get(key) if type(key) is int else None
         return "a value" if found is None else f"`{found}`"
+
+
+def _is_part(x: Any, tensor: Any) -> bool:
+    """True if a tensor is a view of another one, perhaps through further views."""
+    while isinstance(x, Cell) and x.base is not None:
+        x = x.base[0]
+        if x is tensor:
+            return True
+    return False
 
 
 def is_apart(value: Any, tensor: Tensor) -> bool:

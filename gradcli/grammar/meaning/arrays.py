@@ -35,9 +35,7 @@ def array_names(
             for target in statement.targets:
                 if isinstance(target, ast.Name):
                     values.setdefault(target.id, []).append(statement.value)
-    found = {
-        name for name, all in values.items() if len(all) + updates.get(name, 0) == counts[name]
-    }
+    found = {x for x, given in values.items() if len(given) + updates.get(x, 0) == counts[x]}
     before: set[str] = set()
     while found != before:
         before = found

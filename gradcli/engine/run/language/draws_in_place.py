@@ -103,6 +103,13 @@ def _bernoulli_(
     chance = np.asarray(data_of(given), float)
     if not np.all((chance >= 0) & (chance <= 1)):
         raise run_error("bad-argument", "the chances of `bernoulli_` must lie between 0 and 1")
+    try:
+        chance = np.broadcast_to(chance, x.shape)
+    except ValueError:
+        message = (
+            f"chances of shape {list(chance.shape)} do not fit a tensor of shape {list(x.shape)}"
+        )
+        raise run_error("shape-mismatch", message) from None
     numbers = source(session.random, generator).uniform(x.shape, "float64")
     return _filled(session, site, x, np.less(numbers, chance))
 

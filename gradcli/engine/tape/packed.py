@@ -76,7 +76,7 @@ class PackedNode(OpNode):
         return self._opened().idle()
 
     def part(self, place: int) -> None:
-        """Do nothing: what is saved is the hook's own."""
+        """Leave what is saved as it is: it belongs to the program's hook."""
 
     def free(self) -> None:
         self.freed = GONE

@@ -170,7 +170,7 @@ class Names(Record):
             differentiable function without attributes is none.
         rules: Names of own differentiable functions.
         signatures: The built-ins.
-        arrays: In a program that imports NumPy and PyTorch, the top-level names of NumPy's arrays.
+        arrays: Top-level names of NumPy's arrays in a program that imports NumPy and PyTorch.
     """
 
     __slots__ = (
@@ -216,13 +216,15 @@ class Names(Record):
         """The built-in that an attribute of NumPy's arrays stands for, if `expr` is one of an array
         or NumPy is imported, else None.
         """
-        if expr.name in modules.OF_ARRAYS_ALONE and self._is_array(expr.value, scope):
-            return modules.OF_ARRAYS_ALONE[expr.name]
-        return modules.of_arrays(expr.name, self.imports.values())
+        found = modules.of_arrays(expr.name, self.imports.values())
+        if found is None and expr.name in modules.OF_ARRAYS_ALONE:
+            is_array = modules.has_arrays(self.imports.values()) and self._is_array(
+                expr.value, scope
+            )
+            return modules.OF_ARRAYS_ALONE[expr.name] if is_array else None
+        return found
 
     def _is_array(self, expr: ast.Expr, scope: Scope | None) -> bool:
-        if not modules.has_arrays(self.imports.values()):
-            return False
         from gradcli.grammar.meaning.arrays import is_array
 
         own = self.arrays if scope is None else {n for n in self.arrays if not scope.binds(n)}

@@ -54,9 +54,11 @@ class Transform:
         names = self._named_in(span)
         if not names:
             return body
-        first = body[0]
-        is_text = isinstance(first, ast.ExprStatement) and isinstance(first.value, ast.Literal)
-        return (*body[:is_text], ast.Binds(Span(span.start, span.start), names), *body[is_text:])
+        binds = ast.Binds(Span(span.start, span.start), names)
+        first, *rest = body
+        if isinstance(first, ast.ExprStatement) and isinstance(first.value, ast.Literal):
+            return (first, binds, *rest)
+        return (binds, *body)
 
     def _named_in(self, span: Span) -> tuple[str, ...]:
         """The names in a part of the text that `:=` gives values, and that no inner part has

@@ -117,7 +117,7 @@ class Operators:
 
     def item(self, x: Any, index: Any) -> Any:
         """Return `x[index]`."""
-        index = index if type(x) is dict else plain(index)
+        index = index if type(x) is dict else plain(self._trace, index)
         if (isinstance(x, (Vector, Tensor)) or is_whole(x)) and is_known(index):
             return self._trace.do(ops.getitem, [x], {"index": as_tuple(index)})
         if isinstance(x, Tensor) and x.shape:
@@ -128,8 +128,6 @@ class Operators:
         if _is_several(index) and isinstance(x, (Vector, Cell)):
             return self._parts(x, index)
         if isinstance(place, Symbol) and (isinstance(x, (Vector, list, tuple)) or is_whole(x)):
-            if place.type == "int64[]":
-                place = self._trace.on_arrays(ops.unboxed, [place], {})
             return picked(self._trace, x, place)
         if type(x) not in (list, tuple, Fields, dict) or not is_known(index):
             raise self._trace.refused("an item is taken by a value known only at run time")

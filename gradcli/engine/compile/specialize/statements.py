@@ -596,7 +596,7 @@ class Statements:
         """Assign to a part of a tensor."""
         if not is_number(value) and not isinstance(value, (Cell, Tensor)):
             raise self._trace.refused("a part of a tensor is set to what is none")
-        at = plain(at)
+        at = plain(self._trace, at)
         if has_places(at):
             put_part(self._trace, receiver, at, value)
         elif is_known(at):

@@ -19,7 +19,14 @@ from gradcli.engine.run.code.counting import Counting
 from gradcli.engine.run.code.pieces import Pieces, Place
 from gradcli.errors import Diagnostic, ProgramError
 from gradcli.ir import program as ir
-from gradcli.ir.visit import all_functions, instructions, is_generator, writes, written_around
+from gradcli.ir.visit import (
+    all_functions,
+    functions_in,
+    instructions,
+    is_generator,
+    writes,
+    written_around,
+)
 from gradcli.record import Record
 from gradcli.source import Span
 
@@ -144,11 +151,14 @@ class _Translator(Pieces):
         """Assignments that are never made, so that the functions in one find the names of it that
         only they assign.
         """
+        inner = [f for outer in functions_in(function.body) for f in all_functions(outer)]
+        written = {slot for f in inner for slot in written_around(f)}.intersection(function.locals)
+        if not written:
+            return []
         span = function.span
-        slots = {s for f in all_functions(function) for s in written_around(f)}
         own = {slot for i in instructions(function.body) for slot in writes(i)}
         own.update(param.slot for param in function.parameters)
-        names = sorted(map(self.variable, slots.intersection(function.locals) - own))
+        names = sorted(map(self.variable, written - own))
         made: list[ast.stmt] = [self.store(n, self.constant(None, span), span) for n in names]
         return [ast.If(self.constant(False, span), made, [], **self.at(span))] if made else []
 

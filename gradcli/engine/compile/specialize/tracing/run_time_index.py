@@ -21,15 +21,17 @@ from gradcli.engine.compile.typed import ManyItems, dtype_and_shape
 from gradcli.engine.ops.catalog import ops
 
 _ALL = slice(None)
-_PLACES = ("int", "int64[]")
 
 
-def plain(index: Any) -> Any:
+def plain(trace: Trace, index: Any) -> Any:
     """An index with the ints that are in tensors without dimensions."""
     if type(index) is tuple:
-        return tuple(map(plain, index))
-    is_int = isinstance(index, Cell) and number_type(index.number) in _PLACES
-    return index.number if is_int else index
+        return tuple(plain(trace, one) for one in index)
+    if not isinstance(index, Cell) or number_type(index.number) not in ("int", "int64[]"):
+        return index
+    number = index.number
+    is_boxed = number_type(number) == "int64[]"
+    return trace.on_arrays(ops.unboxed, [number], {}) if is_boxed else number
 
 
 def has_places(index: Any) -> bool:
@@ -102,7 +104,7 @@ def _split(trace: Trace, x: Any, index: Any) -> tuple[tuple[Any, ...], list[tupl
             axis += _ndim(x) - taken
             continue
         if _is_place(one):
-            picks.append((axis, _number(trace, one)))
+            picks.append((axis, one))
         known.append(_ALL if _is_place(one) else one)
         axis += type(one) is not int
     return tuple(known), picks
@@ -124,12 +126,8 @@ def _ndim(x: Any) -> int:
     return len(dtype_and_shape(number_type(x.number))[1])
 
 
-def _number(trace: Trace, place: Symbol) -> Any:
-    return place if place.type == "int" else trace.on_arrays(ops.unboxed, [place], {})
-
-
 def _is_place(x: Any) -> bool:
-    return isinstance(x, Symbol) and x.type in _PLACES
+    return isinstance(x, Symbol) and x.type == "int"
 
 
 def _is_plain(x: Any) -> bool:

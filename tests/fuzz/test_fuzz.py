@@ -33,6 +33,16 @@ FAILED = [
     Case(
         "a misspelt module of a decorator", ("run", "-e", "@toch.no_grad()\ndef f(): return 1\nf()")
     ),
+    *(
+        Case(f"a mark of another module, {text.split()[0]}", ("run", "-e", text))
+        for module in ("torch.no_gra", "torch.nn", "torch.inference_mode", "torch.a.b", "math.pi")
+        for mark in ("no_grad", "enable_grad", "inference_mode")
+        for text in (
+            f"with {module}.{mark}():\n    x = 1",
+            f"@{module}.{mark}()\ndef f(): return 1\nf()",
+            f"class A:\n    @{module}.{mark}()\n    def f(self): return 1\nA().f()",
+        )
+    ),
     Case("a shell's text ends the process otherwise than a command", ("completion",)),
 ]
 

@@ -254,6 +254,11 @@ class _Expressions:
 
     def attribute(self, node: ast.Attribute, role: str, scope: Scope | None) -> Iterator[Fault]:
         path = self.names.path(node, scope)
+        if role == "mark":
+            in_torch = path is not None and path.rpartition(".")[0] in modules.TORCH
+            if path is not None and not in_torch and self.is_module(_root(node)):
+                yield self.unknown_in_module(node, path)
+            return
         if path is not None and self.is_module(_root(node)):
             if role == "base" or self.is_known(node, scope):
                 return

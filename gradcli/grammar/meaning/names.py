@@ -123,9 +123,9 @@ class Scope(Record):
 
 Visit: TypeAlias = tuple[ast.Node, str, Scope | None]
 """A node, how its value is used and the scope in which it stands. It is used as "call" where it is
-called, as "base" where an attribute is taken of it, "class" where only a class will do, "kind" in a
-comparison with `type(x)`, "compared" in another one, "negated" of a literal behind a minus,
-"operand" where nothing but a value will do, else "value".
+called, as "base" where an attribute is taken of it, "class" where only a class will do, "mark" of a
+block or function in a mode, "kind" in a comparison with `type(x)`, "compared" in another one,
+"negated" of a literal behind a minus, "operand" where nothing but a value will do, else "value".
 """
 
 
@@ -503,7 +503,7 @@ def _parts(node: ast.Node, scope: Scope | None) -> Iterator[Visit]:
             if isinstance(node, ast.Def):
                 for decorator in node.decorators:
                     if is_mark(decorator):
-                        yield from _module_of_mark(decorator, scope)
+                        yield from _marked_by(decorator, scope)
                     else:
                         yield (decorator, "call", scope)
             inner = function_scope(node, scope)
@@ -533,7 +533,7 @@ def _parts(node: ast.Node, scope: Scope | None) -> Iterator[Visit]:
             if not is_mark(node.context):
                 yield (node.context, "value", scope)
             else:
-                yield from _module_of_mark(node.context, scope)
+                yield from _marked_by(node.context, scope)
             if is_mark(node.context) and isinstance(node.context, ast.Call):
                 for given in (*node.context.args, *node.context.keywords):
                     yield (given, "value", scope)
@@ -587,13 +587,11 @@ def is_mark(decorator: ast.Expr) -> bool:
     return names is not None and names[-1] in MARKS
 
 
-def _module_of_mark(mark: ast.Expr, scope: Scope | None) -> Iterator[Visit]:
-    """The first name of `torch.no_grad()`, in front of which there may be anything."""
+def _marked_by(mark: ast.Expr, scope: Scope | None) -> Iterator[Visit]:
+    """What a mark calls, if there is a module in front, in whose place there may be anything."""
     function = mark.function if isinstance(mark, ast.Call) else mark
-    while isinstance(function, ast.Attribute):
-        function = function.value
-        if isinstance(function, ast.Name):
-            yield (function, "base", scope)
+    if isinstance(function, ast.Attribute):
+        yield (function, "mark", scope)
 
 
 def _read_in_target(target: ast.Expr, scope: Scope | None) -> Iterator[Visit]:

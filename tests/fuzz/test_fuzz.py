@@ -1,11 +1,10 @@
 """A share of the random inputs, and those that have made gradcli fail."""
 
-import random
-
 import pytest
 
 from .case import Case
 from .children import outcomes, warm_up
+from .seed import seed_of_code
 from .verdict import fault
 from .writers import WRITERS, cases
 
@@ -23,7 +22,7 @@ def wrong(given):
 @pytest.mark.parametrize("kind", WRITERS)
 @pytest.mark.parametrize("count", [10, pytest.param(2_000, marks=pytest.mark.long)])
 def test_random_inputs(kind, count):
-    found = wrong(cases(random.randrange(2**32), count, [kind]))
+    found = wrong(cases(seed_of_code(), count, [kind]))
     assert not found, "\n".join(found)
 
 

@@ -303,6 +303,7 @@ FILES = {
     'jax.numpy.dot': 'lessons/jax/numpy/products',
     'jax.numpy.fabs': 'lessons/jax/numpy/corners',
     'jax.numpy.fill_diagonal': 'lessons/jax/numpy/placing',
+    'jax.numpy.float_power': 'lessons/jax/numpy/corners',
     'jax.numpy.fmax': 'lessons/jax/numpy/corners',
     'jax.numpy.fmin': 'lessons/jax/numpy/corners',
     'jax.numpy.hypot': 'lessons/jax/numpy/corners',

@@ -76,7 +76,7 @@ INDEX: dict[str, Any] = {
         'builtins.pictures': 'Plots',
     },
     'families': {
-        'ops.families.arithmetic': 'abs absolute add addcdiv addcmul div divide float_power floor_divide fmod hypot lerp math_pow mul multiply neg negative positive pow reciprocal remainder rsqrt sign sqrt square sub subtract true_divide',
+        'ops.families.arithmetic': 'abs absolute add addcdiv addcmul div divide float_power floor_divide fmod hypot jax_pow lerp math_pow mul multiply neg negative positive pow reciprocal remainder rsqrt sign sqrt square sub subtract true_divide',
         'ops.families.rounding': 'ceil fix floor frac round trunc',
         'ops.families.math_module': 'builtins_math_log math_cbrt math_ceil math_floor math_isclose math_remainder math_trunc',
         'ops.families.representation': 'gcd lcm ldexp nextafter signbit',

@@ -161,10 +161,24 @@ class Expressions(Displays):
             listed = node.op in ("+", "*") and (listed or is_list(node.right))
             operands = (left, self.expression(node.right))
             target = self.target(busy, into if not chain else None)
-            sign = f"{node.op}[]" if listed else node.op
-            self.emit(ir.Operator(node.span, target, sign, operands))
+            if node.op == "**" and self.has_power_of_jax(node.right):
+                self.emit(self.application(node.span, target, "jax_pow", operands, ()))
+            else:
+                sign = f"{node.op}[]" if listed else node.op
+                self.emit(ir.Operator(node.span, target, sign, operands))
             left = ir.Slot(target, node.span)
         return left
+
+    def has_power_of_jax(self, exponent: ast.Expr) -> bool:
+        """True if `**` with an exponent is JAX's, whose derivatives at 0 differ. With a whole number
+        they do not, and a class of the program may define its own.
+        """
+        while isinstance(exponent, ast.Unary):
+            exponent = exponent.operand
+        if isinstance(exponent, ast.Literal) and isinstance(exponent.value, int):
+            return False
+        own = not self.names.members.isdisjoint(("__pow__", "__rpow__", "__ipow__"))
+        return not own and modules.library(self.names.imports.values()) == "jax"
 
     def compare(self, e: ast.Compare, into: int | None) -> ir.Operand:
         if len(e.ops) == 1:

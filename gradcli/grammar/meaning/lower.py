@@ -289,6 +289,9 @@ class _Lowering(Expressions):
             own = ir.Slot(self.temporary(), s.span)
             self.emit(self.application(s.span, own.index, "jax_updated", (old,), ()))
             old = own
+            if s.op == "**" and self.has_power_of_jax(s.value):
+                self.emit(self.application(s.span, into, "jax_pow", (old, value), ()))
+                return
         self.emit(ir.Augment(s.span, into, sign, old, value))
 
     def assertion(self, s: ast.Assert) -> None:

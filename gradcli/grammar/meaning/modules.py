@@ -461,6 +461,7 @@ _NAMES = {
         qr=numpy_linalg_qr slogdet=numpy_linalg_slogdet solve=numpy_linalg_solve
         cond=numpy_linalg_cond lstsq=numpy_linalg_lstsq
         """,
+    "jax.numpy": "pow=jax_pow power=jax_pow",
     "jax.numpy.linalg": "eigh=numpy_linalg_eigh eigvalsh=numpy_linalg_eigvalsh",
     "numpy.random": """
         beta=numpy_random_beta binomial=numpy_random_binomial choice=numpy_random_choice
@@ -495,7 +496,7 @@ _NAMES = {
         """,
     "jax.lax": """
         cond=lax_cond fori_loop scan stop_gradient=detach while_loop exp log sin cos tanh sqrt
-        rsqrt max=maximum min=minimum pow add sub mul div acos acosh asin asinh atan atan2 atanh
+        rsqrt max=maximum min=minimum pow=jax_pow add sub mul div acos acosh asin asinh atan atan2 atanh
         bitwise_and bitwise_not bitwise_or bitwise_xor bessel_i0e=i0e bessel_i1e=i1e ceil cosh
         digamma eq erf erfc erf_inv=erfinv exp2 expm1 floor full full_like ge gt
         is_finite=isfinite le lgamma log1p logistic=sigmoid lt ne neg nextafter reciprocal rem=fmod
@@ -569,7 +570,7 @@ _SAME = {
 
 _WRITTEN_ANEW = {
     "jax.numpy": """
-        abs absolute clip copysign dot fabs fmax fmin hypot inner matmul tensordot vdot
+        abs absolute clip copysign dot fabs float_power fmax fmin hypot inner matmul tensordot vdot
         """
 }
 """Names of the other module that the library has for a module itself."""

@@ -291,6 +291,44 @@ pow_: Op = elementwise(
     bad=lambda: (bad([2, 3], -1, says="negative"), bad([2, 10], 63, says="64 bits")),
 )
 
+def _jax_power_base(out: Any, x: Any, y: Any) -> Any:
+    if dtype_of(y).startswith("float"):
+        return mul(y, jax_pow(x, sub(y, 1)))
+    return _power_base(out, x, y)
+
+
+def _jax_power_exponent(out: Any, x: Any, y: Any) -> Any:
+    return mul(ops.log(ops.where(ops.eq(x, 0), 1.0, x)), jax_pow(x, y))
+
+
+jax_pow: Op = elementwise(
+    "jax_pow",
+    args=("x1", "x2"),
+    doc="JAX's power, in programs that import JAX and not PyTorch: `x ** y`, `jnp.power`, `lax.pow`. "
+    "Its derivatives x2 x1 ** (x2 - 1) and x1 ** x2 log(x1) are those of `pow`, but at a base of 0: "
+    "the first is nan for the exponent 0.0 and 0 for an int 0; the second is nan for exponents "
+    "below 0.",
+    source="JAX: lax.pow",
+    number=ieee.power,
+    array=exact.power,
+    dtype=_power_dtype,
+    partials=(_jax_power_base, _jax_power_exponent),
+    saves=("x1", "x2"),
+    node=_power_node,
+    method=False,
+    inplace=False,
+    samples=points.powers,
+    known=lambda: (
+        known(0.0, 0.0, grad=(NAN, 0.0)),
+        known(0.0, 1.0, grad=(1.0, 0.0)),
+        known(0.0, 2.0, grad=(0.0, 0.0)),
+        known(0.0, 0.5, grad=(INF, 0.0)),
+        known(0.0, -1.0, grad=(-INF, NAN)),
+        known(-2.0, 3.0, grad=(12.0, NAN)),
+    ),
+    bad=lambda: (bad([2, 3], -1, says="negative"),),
+)
+
 square: Op = elementwise(
     "square",
     exact=True,

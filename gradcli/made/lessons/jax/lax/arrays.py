@@ -85,7 +85,7 @@ For(S, 79, Slot(80, S), [Apply(S, 77, 'unsqueeze', (('input', Slot(77, S), ), ('
 ]),
 Return(S, Slot(77, S)),
 ], (77, 78, 79, 80, ), (), S)),
-Define(S, 12, Function('integer_pow', (Parameter('x', 81, None, S, ''), Parameter('y', 82, None, S, ''), ), [Operator(S, 83, '**', (Slot(81, S), Slot(82, S), )),
+Define(S, 12, Function('integer_pow', (Parameter('x', 81, None, S, ''), Parameter('y', 82, None, S, ''), ), [Apply(S, 83, 'jax_pow', (('x1', Slot(81, S), ), ('x2', Slot(82, S), ), )),
 Return(S, Slot(83, S)),
 ], (81, 82, 83, ), (), S)),
 Define(S, 13, Function('associative_scan', (Parameter('fn', 84, None, S, ''), Parameter('elems', 85, None, S, ''), Parameter('reverse', 86, Const(False, S), S, ''), Parameter('axis', 87, Const(0, S), S, ''), ), [Apply(S, 94, 'tree_flatten', (('tree', Slot(85, S), ), )),

@@ -85,7 +85,7 @@ INDEX: dict[str, Any] = {
         'ops.families.special': 'digamma erf erfc erfcx gammaln lgamma log_ndtr multigammaln mvlgamma ndtr polygamma psi',
         'ops.families.special_scipy': 'erfinv gammainc gammaincc i0 i0e i1 i1e igamma igammac ndtri',
         'ops.families.compare': 'allclose bitwise_and bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor eq equal ge greater greater_equal gt isclose isfinite isinf isnan le less less_equal logical_and logical_not logical_or logical_xor lt ne not_equal',
-        'ops.families.choice': 'clamp clamp_max clamp_min clip copysign fmax fmin heaviside maximum minimum nan_to_num where',
+        'ops.families.choice': 'clamp clamp_max clamp_min clip copysign fmax fmin heaviside jax_clip maximum minimum nan_to_num where',
         'ops.families.reduce': 'all any builtins_sum mean prod std sum var',
         'ops.families.extreme': 'amax amin argmax argmin max min',
         'ops.families.statistics': 'aminmax count_nonzero dist kthvalue linalg_vector_norm median mode nanmean nanmedian nanquantile nansum quantile std_mean var_mean vector_norm',

@@ -18,9 +18,12 @@ OPS = [
     for name, op in table().items()
     if (op.value.array or op.value.body) and name not in RULES and samples(op)
 ]
-TRUTH = {  # of bools these give bools: a sum of two is whether one is true, as in PyTorch
+TRUTH = {  # of bools these give bools: a sum is whether one is true, as in PyTorch and NumPy
     *("add", "addcmul", "addr", "scatter", "scatter_add", "index_add", "index_put"),
     *("trapezoid", "cumulative_trapezoid", "pad", "functional_fold"),
+    *("matmul", "mm", "mv", "bmm", "dot", "vdot", "inner", "vecdot", "tensordot", "multi_dot"),
+    *("matrix_power", "addmm", "addmv", "addbmm", "baddbmm", "linear", "bilinear", "conv1d"),
+    *("conv2d", "conv_transpose1d", "conv_transpose2d"),
 }
 
 

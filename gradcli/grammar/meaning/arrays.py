@@ -16,18 +16,22 @@ _NO_ARRAYS = frozenset({"item", "tolist"})
 
 
 def array_names(
-    module: ast.Module, counts: Mapping[str, int], path: Callable[[ast.Expr], str | None]
+    body: tuple[ast.Statement, ...],
+    counts: Mapping[str, int],
+    path: Callable[[ast.Expr], str | None],
+    around: frozenset[str] = frozenset(),
 ) -> frozenset[str]:
-    """Return the top-level names to which nothing but arrays is assigned.
+    """Return the names of a scope to which nothing but arrays is assigned.
 
     Args:
-        module: The program.
-        counts: How often each name is assigned at top level.
+        body: The statements of the program or function.
+        counts: How often each name of this scope is given a value; a parameter has one.
         path: The full dotted path of an expression, None if it has none.
+        around: Names of arrays in the scopes around it.
     """
     values: dict[str, list[ast.Expr]] = {}
     updates: dict[str, int] = {}
-    for statement in _statements(module.body):
+    for statement in _statements(body):
         if isinstance(statement, ast.Update) and isinstance(statement.target, ast.Name):
             name = statement.target.id
             updates[name] = updates.get(name, 0) + 1
@@ -35,11 +39,12 @@ def array_names(
             for target in statement.targets:
                 if isinstance(target, ast.Name):
                     values.setdefault(target.id, []).append(statement.value)
-    found = {x for x, given in values.items() if len(given) + updates.get(x, 0) == counts[x]}
+    found = {x for x in values if len(values[x]) + updates.get(x, 0) == counts.get(x)}
     before: set[str] = set()
     while found != before:
         before = found
-        found = {name for name in found if all(is_array(e, found, path) for e in values[name])}
+        known = found | around
+        found = {name for name in found if all(is_array(e, known, path) for e in values[name])}
     return frozenset(found)
 
 

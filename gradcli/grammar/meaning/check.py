@@ -493,7 +493,7 @@ def _yields(element: ast.Expr | ast.Pair) -> Iterator[ast.Expr]:
             yield node
 
 
-_HERE = Scope(frozenset(), None, "function")
+_HERE = Scope(frozenset(), None, "function", None)
 
 
 def _root(node: ast.Expr) -> str:

@@ -170,8 +170,8 @@ class Expressions(Displays):
         return left
 
     def has_power_of_jax(self, exponent: ast.Expr) -> bool:
-        """True if `**` with an exponent is JAX's, whose derivatives at 0 differ. With a whole number
-        they do not, and a class of the program may define its own.
+        """True if `**` with an exponent is JAX's, whose derivatives at 0 differ. With a whole
+        number they do not, and a class of the program may define its own.
         """
         while isinstance(exponent, ast.Unary):
             exponent = exponent.operand

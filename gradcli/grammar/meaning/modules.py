@@ -275,6 +275,8 @@ def of_arrays(name: str, paths: Iterable[str]) -> str | None:
     paths = tuple(paths)
     if name in OF_ARRAYS_ALONE and library(paths) != "torch":
         return OF_ARRAYS_ALONE[name]
+    if name in _OF_ARRAYS_OF_JAX and library(paths) == "jax":
+        return _OF_ARRAYS_OF_JAX[name]
     return _OF_ARRAYS.get(name) if has_arrays(paths) else None
 
 
@@ -315,6 +317,7 @@ OF_ARRAYS_ALONE = {
 """Methods of arrays that differ from PyTorch's: in programs that do not import PyTorch, and of what
 is certainly an array.
 """
+_OF_ARRAYS_OF_JAX = {"clip": "jax_clip"}
 _ARRAYS = frozenset({"numpy", "jax.numpy", "autograd.numpy"})
 
 _RENAMED = {
@@ -496,7 +499,8 @@ _NAMES = {
         """,
     "jax.lax": """
         cond=lax_cond fori_loop scan stop_gradient=detach while_loop exp log sin cos tanh sqrt
-        rsqrt max=maximum min=minimum pow=jax_pow add sub mul div acos acosh asin asinh atan atan2 atanh
+        rsqrt max=maximum min=minimum pow=jax_pow add sub mul div acos acosh asin asinh atan atan2
+        atanh
         bitwise_and bitwise_not bitwise_or bitwise_xor bessel_i0e=i0e bessel_i1e=i1e ceil cosh
         digamma eq erf erfc erf_inv=erfinv exp2 expm1 floor full full_like ge gt
         is_finite=isfinite le lgamma log1p logistic=sigmoid lt ne neg nextafter reciprocal rem=fmod

@@ -103,13 +103,14 @@ def _builtin_of(path: str, signatures: Signatures) -> str | None:
 class Scope(Record):
     """The names of a function or class, and the enclosing scope; None stands for the top level.
     Functions in a class do not see the names of its body. `kind` is "class", "method" (also of a
-    function in a method) or "function".
+    function in a method) or "function"; `made` is the `def` if it is one.
     """
 
-    __slots__ = ("names", "outer", "kind")
+    __slots__ = ("names", "outer", "kind", "made")
     names: frozenset[str]
     outer: Scope | None
     kind: str
+    made: ast.Def | None
 
     def binds(self, name: str) -> bool:
         """True if the name is local here or in an enclosing function."""
@@ -227,8 +228,24 @@ class Names(Record):
     def _is_array(self, expr: ast.Expr, scope: Scope | None) -> bool:
         from gradcli.grammar.meaning.arrays import is_array
 
-        own = self.arrays if scope is None else {n for n in self.arrays if not scope.binds(n)}
-        return is_array(expr, own, lambda e: self.path(e, scope))
+        return is_array(expr, self._arrays_in(scope), lambda e: self.path(e, scope))
+
+    def _arrays_in(self, scope: Scope | None) -> frozenset[str]:
+        """The names of arrays that a scope sees: its own, and those of the scopes around it."""
+        from gradcli.grammar.meaning.arrays import array_names
+
+        if scope is None:
+            return self.arrays
+        around = self._arrays_in(scope.outer) - scope.names
+        if scope.made is None:
+            return around
+        counts: dict[str, int] = {}
+        body = scope.made.body
+        given = (param.name for param in scope.made.params)
+        for name in (*given, *assigned(body), *_assigned_inside(body, "nonlocal")):
+            if name in scope.names:
+                counts[name] = counts.get(name, 0) + 1
+        return around | array_names(body, counts, lambda e: self.path(e, scope), around)
 
     def builtin(self, expr: ast.Expr, scope: Scope | None = None) -> str | None:
         """Name of the built-in that an expression stands for in a scope, or None."""
@@ -330,7 +347,7 @@ def analyse(
         cells: If the program is made of cells, what is known of them.
     """
     counts: dict[str, int] = {}
-    for name in (*assigned(module.body), *_made_global(module.body)):
+    for name in (*assigned(module.body), *_assigned_inside(module.body, "global")):
         counts[name] = counts.get(name, 0) + 1
     imports = dict(_imports(module.body))
     starred = {*imported_whole(module.body)}
@@ -384,7 +401,9 @@ def analyse(
     if modules.has_arrays(imports.values()) and modules.library(imports.values()) == "torch":
         from gradcli.grammar.meaning.arrays import array_names
 
-        arrays = array_names(module, counts, lambda e: full_path(e, bound.__contains__, imports))
+        arrays = array_names(
+            module.body, counts, lambda e: full_path(e, bound.__contains__, imports)
+        )
     return Names(*named, members, rules, signatures, arrays, bound)
 
 
@@ -393,12 +412,13 @@ def function_scope(function: Function, outer: Scope | None) -> Scope:
     kind = "function" if outer is None or outer.kind == "function" else "method"
     while outer is not None and outer.kind == "class":
         outer = outer.outer
-    return Scope(frozenset(local_names(function)), outer, kind)
+    made = function if isinstance(function, ast.Def) else None
+    return Scope(frozenset(local_names(function)), outer, kind, made)
 
 
 def class_scope(made: ast.Class, outer: Scope | None) -> Scope:
     """The scope of the statements in the body of a class."""
-    return Scope(frozenset(assigned(made.body)), outer, "class")
+    return Scope(frozenset(assigned(made.body)), outer, "class", None)
 
 
 def local_names(function: Function) -> tuple[str, ...]:
@@ -425,12 +445,14 @@ def outer_names(body: tuple[ast.Statement, ...]) -> Iterator[str]:
             pending.extend(reversed(_inner(statement)))
 
 
-def _made_global(body: tuple[ast.Statement, ...]) -> Iterator[str]:
-    """Top-level names that functions assign, twice each, so that they are not constant."""
+def _assigned_inside(body: tuple[ast.Statement, ...], kind: str) -> Iterator[str]:
+    """Names that functions inside declare "global" or "nonlocal", twice each, so that they are not
+    constant.
+    """
     pending = list(reversed(body))
     while pending:
         statement = pending.pop()
-        if isinstance(statement, ast.Outer) and statement.kind == "global":
+        if isinstance(statement, ast.Outer) and statement.kind == kind:
             yield from (name for name in statement.names for _ in range(2))
         pending.extend(reversed(_inner(statement)))
 

@@ -291,6 +291,7 @@ pow_: Op = elementwise(
     bad=lambda: (bad([2, 3], -1, says="negative"), bad([2, 10], 63, says="64 bits")),
 )
 
+
 def _jax_power_base(out: Any, x: Any, y: Any) -> Any:
     if dtype_of(y).startswith("float"):
         return mul(y, jax_pow(x, sub(y, 1)))
@@ -304,10 +305,10 @@ def _jax_power_exponent(out: Any, x: Any, y: Any) -> Any:
 jax_pow: Op = elementwise(
     "jax_pow",
     args=("x1", "x2"),
-    doc="JAX's power, in programs that import JAX and not PyTorch: `x ** y`, `jnp.power`, `lax.pow`. "
-    "Its derivatives x2 x1 ** (x2 - 1) and x1 ** x2 log(x1) are those of `pow`, but at a base of 0: "
-    "the first is nan for the exponent 0.0 and 0 for an int 0; the second is nan for exponents "
-    "below 0.",
+    doc="The power of programs that import JAX and not PyTorch: `x ** y`, `jnp.power`, `lax.pow`. "
+    "Its derivatives x2 x1 ** (x2 - 1) and x1 ** x2 log(x1) are those of `pow`, but at a base "
+    "of 0: the first is nan for the exponent 0.0 and 0 for an int 0; the second is nan for "
+    "exponents below 0.",
     source="JAX: lax.pow",
     number=ieee.power,
     array=exact.power,

@@ -11,7 +11,7 @@ from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families import points
 from gradcli.engine.ops.families.floats import by_numpy
 from gradcli.engine.ops.nodes import by_number
-from gradcli.engine.ops.op import Op, bad, elementwise, known, op, sample
+from gradcli.engine.ops.op import Op, bad, composite, elementwise, known, op, sample
 from gradcli.engine.ops.promotion import promoted
 from gradcli.engine.values.data import SCALARS, Data, dtype_of, np, plain, shape_of
 from gradcli.engine.values.sizes import number
@@ -255,6 +255,28 @@ clamp: Op = elementwise(
         known([-1.0, 0.0, 1.0, 2.0], 0.0, 1.0, grad=([0.0, 1.0, 1.0, 0.0], 1.0, 1.0)),
     ),
     bad=lambda: (bad((2,), (3,), says="broadcast"), bad(1.0, says="`min` or `max`")),
+)
+
+
+def _jax_clip(x: Any, low: Any = None, high: Any = None) -> Any:
+    found = x if low is None else maximum(x, low)
+    return found if high is None else minimum(found, high)
+
+
+jax_clip: Op = composite(
+    "jax_clip",
+    _jax_clip,
+    args=("arr", "min=None", "max=None"),
+    doc="`clamp` of programs that import JAX and not PyTorch. The derivative at a bound is 1 / 2, "
+    "the rest is the bound's.",
+    source="JAX: numpy.clip",
+    method=False,
+    samples=clamp.page.samples,
+    known=lambda: (
+        known(0.0, 0.0, 1.0, grad=(0.5, 0.5, 0.0)),
+        known(2.0, 0.0, 1.0, grad=(0.0, 0.0, 1.0)),
+    ),
+    bad=lambda: (bad((2,), (3,), says="broadcast"),),
 )
 
 

@@ -10,7 +10,7 @@ from gradcli.engine.numerics.products import product
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families.matrices import GILES, transposed
 from gradcli.engine.ops.op import Op, bad, composite, op, sample
-from gradcli.engine.ops.promotion import counted
+from gradcli.engine.ops.promotion import promoted
 from gradcli.engine.values.data import INT64_MAX, INT64_MIN, Data, np, shape_of
 from gradcli.engine.values.sizes import Shape, broadcast
 from gradcli.errors import run_error
@@ -55,6 +55,8 @@ def _product(a: Data, b: Data) -> Data:
         if single and a.dtype != b.dtype:
             a, b = a.astype(np.float32), b.astype(np.float32)
         return product(a, b)
+    if a.dtype.kind == "b" == b.dtype.kind:
+        return np.matmul(a, b)
     return _integer_product(a, b)
 
 
@@ -133,12 +135,13 @@ matmul: Op = op(
     args=("input", "other"),
     meets=((-1,), (-2,)),
     doc="Matrix product a @ b: of vectors the inner product, of tensors the product of the "
-    "matrices in the last two dimensions, with the others broadcast.",
+    "matrices in the last two dimensions, with the others broadcast. Of bools it is a bool, as in "
+    "NumPy; PyTorch has none.",
     source=_SOURCE,
     infix=("@", 7),
     array=_product,
     shape=_product_shape,
-    dtype=counted,
+    dtype=promoted,
     batch=_matmul_each,
     by_elements=lambda code, a, b: code.product(a, b),
     of_shapes=lambda a, b: np.matmul,

@@ -108,6 +108,12 @@ def _off_zero() -> Any:
     )
 
 
+def _i0e_slope(out: Any, x: Any) -> Any:
+    """The slope; at 0 it is written as in PyTorch, so that the second one is 1 / 2 there."""
+    off_peak = ops.mul(ops.neg(ops.sign(x)), ops.bessel_moment(x, n=1))
+    return ops.where(ops.eq(x, 0), i1e(x), off_peak)
+
+
 i0e: Op = in_pieces(
     "i0e",
     _i0e,
@@ -116,7 +122,7 @@ i0e: Op = in_pieces(
     "digits for large input, PyTorch's way; here it is a mean of positive numbers. It is 0 at the "
     "peak at 0. Needs SciPy.",
     source="DLMF 10.32.1",
-    partials=(lambda out, x: ops.mul(ops.neg(ops.sign(x)), ops.bessel_moment(x, n=1)),),
+    partials=(_i0e_slope,),
     inplace=False,
     node="SpecialI0EBackward0",
     samples=_off_zero,

@@ -13,6 +13,7 @@ CLASSES = (
     *("Bernoulli", "Beta", "Categorical", "Chi2", "Dirichlet", "Exponential", "Gamma", "Laplace"),
     *("MultivariateNormal", "Normal", "Poisson", "StudentT", "Uniform", "LogNormal", "HalfNormal"),
     *("Cauchy", "Gumbel", "Geometric", "OneHotCategorical", "Independent", "MixtureSameFamily"),
+    *("Weibull", "HalfCauchy", "Pareto", "Kumaraswamy", "VonMises"),
 )
 
 

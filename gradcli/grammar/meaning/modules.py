@@ -189,7 +189,16 @@ _KINDS_OF_DISTRIBUTIONS = (
     ),
     *("exponential", "gamma", "geometric", "gumbel", "half_cauchy", "half_normal", "independent"),
     *("kl", "laplace", "log_normal", "mixture_same_family", "multinomial", "multivariate_normal"),
-    *("negative_binomial", "normal", "one_hot_categorical", "pareto", "poisson", "studentT"),
+    *(
+        "kumaraswamy",
+        "negative_binomial",
+        "normal",
+        "von_mises",
+        "one_hot_categorical",
+        "pareto",
+        "poisson",
+        "studentT",
+    ),
     *("transformed_distribution", "uniform", "weibull"),
 )
 _ALIKE = {

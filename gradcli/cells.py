@@ -55,7 +55,7 @@ def load_cells(source: Source, given: frozenset[str] = frozenset()) -> Loaded:
     bodies, errors = _parsed(source)
     module = _joined(source, bodies)
     builtins = Builtins()
-    with Uncollected():
+    with Uncollected(), Room(NESTED):
         names = analyse(module, builtins, given, Cells(grow=False))
         findings = [] if errors else check(module, source, builtins, given, names)
         errors += [finding for finding in findings if finding.severity == "error"]
@@ -148,16 +148,17 @@ class Growth:
         body = parse_cell(source, cell).body
         module = ast.Module(Span(0, len(source.text)), self._body + body)
         builtins = Builtins()
-        names = analyse(module, builtins, frozenset(), Cells(grow=True))
-        findings = check(module, source, builtins, frozenset(), names)
-        own = [f for f in findings if f.span is None or f.span.start >= start]
-        errors = [finding for finding in own if finding.severity == "error"]
-        if errors:
-            raise ProgramError(*errors)
         before = None if self.step is None else self.step.program.loaded.program
         grown = Growth(source.name)
         grown.source, grown._body = source, module.body
-        grown.step = _step(source, names, cell, body, before)
+        with Room(NESTED):
+            names = analyse(module, builtins, frozenset(), Cells(grow=True))
+            findings = check(module, source, builtins, frozenset(), names)
+            own = [f for f in findings if f.span is None or f.span.start >= start]
+            errors = [finding for finding in own if finding.severity == "error"]
+            if errors:
+                raise ProgramError(*errors)
+            grown.step = _step(source, names, cell, body, before)
         return grown
 
 
@@ -190,7 +191,6 @@ def _step(
     before: ir.Program | None,
 ) -> Step:
     """A cell with these statements, after the program before it."""
-    with Room(NESTED):
-        made = lower(ast.Module(Span(cell.start, cell.end), body), names, source, before)
+    made = lower(ast.Module(Span(cell.start, cell.end), body), names, source, before)
     behind = source.text[body[-1].span.end : cell.end].lstrip() if body else ""
     return Step(Program(source, made), cell.number, not behind.startswith(";"))

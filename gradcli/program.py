@@ -137,14 +137,13 @@ def load_notebook(source: Source, given: frozenset[str] = frozenset()) -> Progra
 
 def _lowered(module: ast.Module, source: Source, given: frozenset[str]) -> ir.Program:
     builtins = Builtins()
-    with Uncollected():  # trees have no cycles
+    with Uncollected(), Room(NESTED):  # trees have no cycles
         names = analyse(module, builtins, given)
         findings = check(module, source, builtins, given, names)
         errors = [finding for finding in findings if finding.severity == "error"]
         if errors:
             raise ProgramError(*errors)
-        with Room(NESTED):
-            return lower(module, names, source)
+        return lower(module, names, source)
 
 
 def check_source(
@@ -334,7 +333,8 @@ def condition(text: str, columns: Collection[str]) -> Condition:
         texts = [name for name in own if name in are_texts]
         return Single(loaded(node, own, ""), loaded(node, own, "bool"), numbers, texts)
 
-    return joined(tree)
+    with Room(NESTED):
+        return joined(tree)
 
 
 def operations() -> tuple[Operation, ...]:
@@ -500,10 +500,10 @@ def _constant(text: str, name: str, before: str) -> Any:
     try:
         expression = parse_expression(source, len(before))
         module = ast.Module(expression.span, (ast.ExprStatement(expression.span, expression),))
-        builtins = Builtins()
-        names = analyse(module, builtins, frozenset())
-        if not is_constant(expression, names):
-            raise InputError(_not_constant(name, expression, names, source))
+        with Room(NESTED):
+            names = analyse(module, Builtins(), frozenset())
+            if not is_constant(expression, names):
+                raise InputError(_not_constant(name, expression, names, source))
         program = _lowered(module, source, frozenset())
         _, value = Executable(program).run(Session(), {})
     except (ProgramError, RunError) as error:

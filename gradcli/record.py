@@ -60,13 +60,32 @@ class Record:
         tuple(map(object.__setattr__, repeat(self), found, found.values()))
 
     def __eq__(self, other: object) -> bool:
+        """True if their fields are equal. Nothing here recurses: trees may be as deep as they are
+        long.
+        """
         if type(self) is not type(other):
             return NotImplemented
-        return all(
-            _same(getattr(self, name), getattr(other, name))
-            for name in self._fields
-            if name not in self._ignored
-        )
+        pending: list[tuple[Any, Any]] = [(self, other)]
+        while pending:
+            a, b = pending.pop()
+            kind = type(a)
+            if a is b:
+                continue
+            if kind is not type(b):
+                return False
+            if isinstance(a, Record):
+                names = (name for name in a._fields if name not in a._ignored)
+                pending += [(getattr(a, name), getattr(b, name)) for name in names]
+            elif isinstance(a, (tuple, list)):
+                if len(a) != len(b):
+                    return False
+                pending += zip(a, b, strict=True)
+            elif isinstance(a, float):
+                if repr(a) != repr(b):
+                    return False
+            elif not a == b:
+                return False
+        return True
 
     __hash__ = None  # type: ignore[assignment]  # equal by content, and content may be a list
 
@@ -126,13 +145,3 @@ def _filler(kind: type[Record]) -> Callable[..., None] | None:
     names = ("self", *kind._fields)
     code = like.__code__.replace(co_name="__init__", co_names=kind._fields, co_varnames=names)
     return FunctionType(code, {}, "__init__")
-
-
-def _same(a: Any, b: Any) -> bool:
-    if type(a) is not type(b):
-        return False
-    if isinstance(a, (tuple, list)):
-        return len(a) == len(b) and all(map(_same, a, b))
-    if isinstance(a, float):
-        return repr(a) == repr(b)
-    return bool(a == b)

@@ -12,6 +12,7 @@ from functools import cached_property
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
+from gradcli.cpython import NESTED, Room
 from gradcli.engine.values.limits import QUESTION
 from gradcli.errors import Diagnostic, LimitError, ProgramError
 from gradcli.ir import program as ir
@@ -86,7 +87,8 @@ class Jit:
         from gradcli.ir.inlined import functions_of, size
 
         program = self._loaded.program
-        own = _WORTH + _EACH * size(program.main.body, functions_of(program))
+        with Room(NESTED):
+            own = _WORTH + _EACH * size(program.main.body, functions_of(program))
         return own + _SOLVER if solves(program) else own
 
     def answer(self, question: Question, request: Request) -> Any:
@@ -186,7 +188,8 @@ class Jit:
 
         options = request.options
         given = {name: given.value for name, given in request.inputs.items()}
-        known = known_steps(self._loaded.program, given)
+        with Room(NESTED):
+            known = known_steps(self._loaded.program, given)
         trial = Warmup(
             known, self._worth, lambda: self._can_be_made(key, question, request), options.echo
         )

@@ -4,6 +4,7 @@ import pytest
 
 from .case import Case
 from .children import outcomes, warm_up
+from .hostile import LIMITS
 from .seed import seed_of_code
 from .verdict import fault
 from .writers import WRITERS, cases
@@ -41,6 +42,19 @@ FAILED = [
             f"@{module}.{mark}()\ndef f(): return 1\nf()",
             f"class A:\n    @{module}.{mark}()\n    def f(self): return 1\nA().f()",
         )
+    ),
+    Case(
+        "comprehensions in each other", ("run", "-e", "[x for x in " * 20_000 + "1" + "]" * 20_000)
+    ),
+    Case("loops of a comprehension", ("check", "-e", "[1" + " for x in [1]" * 20_000 + "]")),
+    Case("loops in each other", ("run", "-e", "[" * 195 + "1" + " for x in [1]]" * 195, *LIMITS)),
+    Case(
+        "deep lists in code",
+        ("run", "-e", "l = []\nfor i in range(500):\n    l = [l]", "--compile", "always", *LIMITS),
+    ),
+    Case("a list in itself", ("run", "-e", "l = []\nl.append(l)", "--compile", "always", *LIMITS)),
+    Case(
+        "a graph of deep lists", ("graph", "-e", "[" * 195 + "1" + " for x in [1]]" * 195, *LIMITS)
     ),
     Case("a shell's text ends the process otherwise than a command", ("completion",)),
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
+from gradcli.cpython import NESTED, Room
 from gradcli.engine.run.execution.inputs import Given
 from gradcli.engine.static.elaborate import elaborate
 from gradcli.engine.static.liveness import unread
@@ -57,6 +58,7 @@ def examine(
     if refused is not None:
         refused.source = source
         found.append(refused)
-    found += unread(program, source, result)
+    with Room(NESTED):
+        found += unread(program, source, result)
     found += missing(program, source, given)
     return sorted(found, key=lambda d: d.span.start if d.span else 0)

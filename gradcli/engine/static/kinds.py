@@ -137,7 +137,9 @@ def reached(values: Iterable[Any]) -> Iterator[ir.Function]:
             continue
         met.add(id(value))
         if isinstance(value, Closure):
-            yield from visit.all_functions(value.function)
+            if id(value.function) not in met:  # many closures may have it
+                met.add(id(value.function))
+                yield from visit.all_functions(value.function)
             stack += value.defaults.values()
             held = map(value.slots.get, value.function.captures)
             stack += [part for part in held if part is not None]

@@ -165,25 +165,35 @@ class _Unexpected(Exception):
 
 
 # How much a rule nests: not at all; one level for its parts; one level for its right side
-# only, so that chains `a + b + c ...` may have any length; or from zero again.
-SAME, DEEPER, CHAIN, FRESH = range(4)
+# only, so that chains `a + b + c ...` may have any length; one level for each part behind the
+# first, as `for` and `if` of a comprehension stand inside each other; or from zero again.
+SAME, DEEPER, CHAIN, STEPS, FRESH = range(5)
 
-_LEVELS = {
+LEVELS = {
     **dict.fromkeys(
         (
             "and_test",
             "attribute",
             "call",
             "comparison",
+            "dict_display",
             "if_else",
             "index",
             "lambda_expression",
             "list_display",
+            "named",
             "or_test",
+            "set_display",
             "tuple_display",
             "unary",
+            "yield_from",
+            "yield_value",
         ),
         DEEPER,
+    ),
+    **dict.fromkeys(
+        ("clause", "dict_comprehension", "generator", "list_comprehension", "set_comprehension"),
+        STEPS,
     ),
     "binary": CHAIN,
     "block": FRESH,
@@ -203,7 +213,7 @@ class Prepared(dict[int, Reduction]):
     def __missing__(self, number: int) -> Reduction:
         origin, size, method, single, keep = self._rules[number]
         make = getattr(self._transform, method) if method else None
-        made = self[number] = origin, size, make, single, keep, _LEVELS.get(method, SAME)
+        made = self[number] = origin, size, make, single, keep, LEVELS.get(method, SAME)
         return made
 
 
@@ -255,10 +265,12 @@ def _drive(
                         depth = max([entry[4] for entry in entries])
                     else:
                         parts, first, last, depth = [], begin, begin, 0
-                    if level != SAME:
-                        depth = 0 if level == FRESH else depth + 1
                     if keep is not None:
                         parts = _kept(keep, parts)
+                    if level == STEPS:
+                        depth += len(parts) - 1
+                    elif level != SAME:
+                        depth = 0 if level == FRESH else depth + 1
                     if make is not None:
                         value = make(new_span((first, last)), *parts)
                     elif single:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gradcli.engine.report.values import binding, is_data, is_finite, is_numeric, plain_value
 from gradcli.engine.tape.graph import Node
-from gradcli.errors import Diagnostic, GradError, RunError
+from gradcli.errors import Diagnostic, GradError
 from gradcli.questions.asked.loaded import Done, Loaded
 from gradcli.questions.asked.names import Watch, candidates
 from gradcli.questions.asked.request import Request
@@ -19,11 +19,7 @@ def run(loaded: Loaded, request: Request) -> RunResult:
     seen = options.graph or loaded.sees_recording or (options.grad_fn and loaded.names_recorded)
     drawn = {"recording": seen, "plots": options.plots}
     done = loaded.execute(request.inputs, options, watch, **drawn)
-    try:
-        return result_of(loaded, request, done)
-    except RecursionError:
-        message = "a list is nested too deeply to be a value of the program"
-        raise RunError(Diagnostic("nested-too-deep", message)) from None
+    return result_of(loaded, request, done)
 
 
 def result_of(loaded: Loaded, request: Request, done: Done) -> RunResult:

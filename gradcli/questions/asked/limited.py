@@ -9,7 +9,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 from gradcli.cpython import Uncollected
 from gradcli.engine.run.session.watchdog import WATCHDOG, Guard
 from gradcli.engine.values.limits import QUESTION, Meter, Reached
-from gradcli.errors import GradError, LimitError
+from gradcli.errors import Diagnostic, GradError, LimitError, RunError
 from gradcli.questions.asked.loaded import Loaded
 from gradcli.questions.asked.request import Options, Request
 
@@ -42,6 +42,7 @@ class Limited:
 
         Raises:
             LimitError: If it reaches a limit.
+            RunError: If values are nested too deeply to be looked through.
         """
         outer = QUESTION.meter
         if outer is not None and outer.limits is options.limits:
@@ -58,6 +59,9 @@ class Limited:
                 WATCHDOG.leave(guard)
         except LimitError as error:
             raise _told(error, options) from None
+        except RecursionError:  # of a walk over values, which may hold themselves
+            message = "a list is nested too deeply to be a value of the program"
+            raise RunError(Diagnostic("nested-too-deep", message)) from None
         except Reached:  # outside of runs and passes, which tell the place
             meter.seen = True
             WATCHDOG.leave(guard)  # it may have been on its way

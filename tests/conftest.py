@@ -48,7 +48,7 @@ def nothing_is_left_in_the_project():
     folder = os.getcwd()
     before = {*os.listdir(folder)}
     yield
-    added = {*os.listdir(folder)} - before - {".hypothesis", ".pytest_cache"}
+    added = {*os.listdir(folder)} - before - {".hypothesis", ".pytest_cache", "__pycache__"}
     assert not added, f"left in {folder}: {sorted(added)}"
 
 

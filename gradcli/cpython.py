@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import sys
 from _thread import allocate_lock
-from types import FrameType
+from types import CodeType, FrameType
 
 NESTED = 10_000
 """More calls than any walk over a program makes within each other."""
@@ -110,6 +110,18 @@ class _LeftOut:
         """Refuse the package, and leave all others to the next finder."""
         if name == self._name:
             raise ModuleNotFoundError(f"no module named {name!r} is wanted", name=name)
+
+
+PROGRAM = "<grad program>"
+"""The file's name in the code of a program."""
+
+LIBRARY = "<grad library>"
+"""The file's name in the code of the library, which is written in the language."""
+
+
+def is_of_program(code: object) -> bool:
+    """True for the code of a program or of the library."""
+    return isinstance(code, CodeType) and code.co_filename in (PROGRAM, LIBRARY)
 
 
 def is_importing(frame: FrameType | None) -> bool:

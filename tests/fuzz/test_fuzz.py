@@ -56,6 +56,20 @@ FAILED = [
     Case(
         "a graph of deep lists", ("graph", "-e", "[" * 195 + "1" + " for x in [1]]" * 195, *LIMITS)
     ),
+    Case(
+        "a generator that goes on when it is freed",
+        (
+            *("run", "-e", "def g():", "-e", "    while True:", "-e", "        try: yield 1"),
+            *("-e", "        except GeneratorExit: pass", "-e", "next(g())"),
+        ),
+    ),
+    Case(
+        "a generator that raises when it is freed",
+        (
+            *("run", "-e", "def g():", "-e", "    try: yield 1"),
+            *("-e", "    finally: raise ValueError(1)", "-e", "it = g()", "-e", "next(it)"),
+        ),
+    ),
     Case("a shell's text ends the process otherwise than a command", ("completion",)),
 ]
 

@@ -11,6 +11,8 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
+from gradcli.cpython import is_of_program
+
 _SOON = 0.01  # seconds between a signal and the same one sent again
 _PATIENCE = 1.0  # seconds in which an interrupt cleans up before another may end that
 _ENDING = [
@@ -81,11 +83,12 @@ class Signals:
     def _unraisable(self, found: Any) -> None:
         """Send an interrupt again that Python could not raise, as in a weak reference's callback.
 
-        Other such exceptions are written to standard error.
+        What a generator of a program raises when it is freed is ignored. Other such exceptions are
+        written to standard error.
         """
         if found.exc_type is KeyboardInterrupt:
             self._send_until_raised(self._ended_by or signal.SIGINT)
-        else:
+        elif not is_of_program(getattr(found.object, "gi_code", None)):
             sys.__unraisablehook__(found)
 
     def _send_until_raised(self, number: int) -> None:

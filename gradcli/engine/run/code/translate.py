@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from types import CodeType
 from typing import Any
 
+from gradcli import cpython
 from gradcli.cpython import NESTED, Room
 from gradcli.engine.run.code.counting import Counting
 from gradcli.engine.run.code.pieces import Pieces, Place
@@ -30,8 +31,8 @@ from gradcli.ir.visit import (
 from gradcli.record import Record
 from gradcli.source import Span
 
-FILENAME = "<grad program>"
-LIBRARY = "<grad library>"  # the file name of code that is not the program's
+FILENAME = cpython.PROGRAM
+LIBRARY = cpython.LIBRARY  # the file name of code that is not the program's
 MOST_BLOCKS = 12  # Python refuses more than 20 nested loops and with-blocks in one function
 MAIN = "@main"  # the name of the main program as one Python function
 PART = "@part"  # the name of each part of the main program

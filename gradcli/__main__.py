@@ -42,9 +42,9 @@ def main() -> None:
     signals = None
     try:
         from gradcli.cli.terminal.signals import Signals
-        from gradcli.cpython import is_importing, leave_out, make_room
+        from gradcli.cpython import is_importing, is_of_program, leave_out, make_room
 
-        signals = Signals(is_importing)
+        signals = Signals(is_importing, is_of_program)
         make_room()
         leave_out("pandas")  # pyarrow would import it, which takes a third of a second
         arguments = sys.argv[1:]

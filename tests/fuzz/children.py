@@ -27,7 +27,7 @@ import gradcli
 from gradcli.__main__ import _run
 from gradcli.cli import app
 from gradcli.cli.terminal.signals import Signals
-from gradcli.cpython import is_importing
+from gradcli.cpython import is_importing, is_of_program
 from gradcli.record import Record
 
 from .case import Case
@@ -157,7 +157,7 @@ def _live(batch: list[Case], folder: Path, results: int) -> None:
     said = os.open(folder / ".said", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     os.dup2(said, 2)  # what is no message of gradcli's: a death in C
     os._exit = partial(_exit, os._exit)  # type: ignore[assignment]
-    Signals(is_importing)  # as a command has them
+    Signals(is_importing, is_of_program)  # as a command has them
     os.chdir(folder)
     for number, case in enumerate(batch):
         home = folder / str(number)

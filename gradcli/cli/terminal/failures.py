@@ -39,7 +39,11 @@ def bug(error: Exception) -> Diagnostic:
     )
 
 
-_LACKING = ("failed to map segment", "can't start new thread")  # of imports, of threads
+_LACKING = (
+    "failed to map segment",  # of an import
+    "can't start new thread",
+    "error return without exception set",  # of a call for whose frame Python 3.11 gets no memory
+)
 
 
 def lacks_memory(error: BaseException) -> bool:

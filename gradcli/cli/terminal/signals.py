@@ -11,8 +11,6 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
-from gradcli.cpython import is_of_program
-
 _SOON = 0.01  # seconds between a signal and the same one sent again
 _PATIENCE = 1.0  # seconds in which an interrupt cleans up before another may end that
 _ENDING = [
@@ -29,13 +27,19 @@ class Signals:
     Args:
         is_importing: True for a frame in which a module is imported. A signal waits until the
             import is over.
+        is_of_program: True for code that is made of a program.
 
     Fields:
         over: True if the work is done; no interrupt is raised any more.
     """
 
-    def __init__(self, is_importing: Callable[[FrameType | None], bool]) -> None:
+    def __init__(
+        self,
+        is_importing: Callable[[FrameType | None], bool],
+        is_of_program: Callable[[object], bool],
+    ) -> None:
         self.over = False
+        self._is_of_program = is_of_program
         self._is_importing = is_importing
         self._ended_by: int | None = None
         self._raised = 0.0  # when an interrupt was raised last
@@ -88,7 +92,7 @@ class Signals:
         """
         if found.exc_type is KeyboardInterrupt:
             self._send_until_raised(self._ended_by or signal.SIGINT)
-        elif not is_of_program(getattr(found.object, "gi_code", None)):
+        elif not self._is_of_program(getattr(found.object, "gi_code", None)):
             sys.__unraisablehook__(found)
 
     def _send_until_raised(self, number: int) -> None:

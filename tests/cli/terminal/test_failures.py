@@ -1,5 +1,9 @@
 """Errors of the command line: what they say, and which failures are a lack of memory."""
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 from gradcli.cli.line import reading
@@ -65,3 +69,28 @@ def test_a_program_has_64_mib_at_most(tmp_path):
         with pytest.raises(UsageError) as caught:
             reading.read_program(str(file), None)
         assert str(caught.value.diagnostics[0]) == f"cannot read `{file}`: longer than 64 MiB"
+
+
+WITHOUT_FRAMES = """
+import resource, sys
+from gradcli.cli.terminal.failures import lacks_memory
+
+def deeper(a):
+    b = c = d = e = f = a
+    return deeper(a)
+
+sys.setrecursionlimit(10**7)
+used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + 2**25, used + 2**25))
+try:
+    deeper(0)
+except (MemoryError, SystemError) as error:
+    print(lacks_memory(error))
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="measures memory as Linux does")
+def test_python_without_memory_for_a_call_is_told():
+    command = [sys.executable, "-c", WITHOUT_FRAMES]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("True\n", "")

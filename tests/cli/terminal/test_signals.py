@@ -13,7 +13,7 @@ import pytest
 from gradcli import __main__ as command
 from gradcli.cli.terminal import signals
 from gradcli.cli.terminal.signals import Signals
-from gradcli.cpython import is_importing
+from gradcli.cpython import is_importing, is_of_program
 
 BY = {
     "a statement": "import interrupted",
@@ -31,7 +31,7 @@ def ended(work):
         status = 70
         try:
             signal.signal(signal.SIGINT, signal.default_int_handler)
-            Signals(is_importing)
+            Signals(is_importing, is_of_program)
             try:
                 status = work() or 0
             except KeyboardInterrupt:
@@ -68,12 +68,12 @@ MANY = {"orjson": 12, "numpy": 3, "llvmlite.binding": 3, "pyarrow": 2, "decimal"
 AT_RANDOM = """
 import importlib, os, random, signal, sys, time
 from gradcli.cli.terminal.signals import Signals
-from gradcli.cpython import is_importing
+from gradcli.cpython import is_importing, is_of_program
 
 def imported(after):
     begun = time.monotonic()
     if not (child := os.fork()):
-        Signals(is_importing)
+        Signals(is_importing, is_of_program)
         signal.signal(signal.SIGALRM, signal.getsignal(signal.SIGINT))
         whole = None
         try:

@@ -240,8 +240,12 @@ def _python_s(op: Any, largest: bool) -> Op:
     name = op.name
 
     def choose(session: Any, *values: Any, dim: Any, keepdim: Any, key: Any, default: Any) -> Any:
-        if len(values) == 2 and key is None and NUMBERS.issuperset(map(type, values)):
-            return ops[f"{name}imum"].value.number(*values)  # the step of a scalar loop
+        if len(values) > 1 and key is None and NUMBERS.issuperset(map(type, values)):
+            of_two: Any = ops[f"{name}imum"].value.number  # the step of a scalar loop
+            best, *others = values
+            for other in others:
+                best = of_two(best, other)
+            return best
         if len(values) == 1 and dim is None and (key is not None or _is_gone_through(values[0])):
             of_ends = type(values[0]) is range and key is None
             among = _ends(values[0]) if of_ends else session.items(values[0])

@@ -66,6 +66,8 @@ str_: Op = python_host(
 
 
 def _len(session: Any, value: Any) -> int:
+    if type(value) in _PLAINLY_SIZED:
+        return len(value)
     if type(value) is Tensor and value.ndim:
         return value.shape[0]
     if _is_sized(value):
@@ -74,6 +76,9 @@ def _len(session: Any, value: Any) -> int:
         return len(value)  # type: ignore[arg-type]  # it has the method
     kind = "a 0-d tensor" if type(value) is Tensor else describe(value)
     raise run_error("wrong-type", f"{kind} has no length")
+
+
+_PLAINLY_SIZED = frozenset({list, tuple, str, dict, set})
 
 
 def _is_sized(value: Any) -> bool:
@@ -120,7 +125,7 @@ def _is_float(data: Any) -> bool:
 def _range(session: Any, *bounds: Any) -> range:
     if not 1 <= len(bounds) <= 3:
         raise run_error("wrong-arity", f"`range` takes 1 to 3 arguments, got {len(bounds)}")
-    ints = [_integer(b, "range") for b in bounds]
+    ints = [b if type(b) is int else _integer(b, "range") for b in bounds]
     if len(ints) == 3 and ints[2] == 0:
         said = ValueError("range() arg 3 must not be zero")
         raise run_error("bad-argument", "the step of `range` cannot be 0", raises=said)
@@ -419,6 +424,8 @@ _KINDS = {
 
 
 def _isinstance(session: Any, value: Any, kind: Any) -> bool:
+    if isinstance(kind, type):
+        return isinstance(value, kind)
     kinds = kind if isinstance(kind, tuple) else (kind,)
     name = getattr(kind_of(value), "name", "")
     for k in kinds:

@@ -7,6 +7,7 @@ others during a run: calls of built-ins that are values, or that take any number
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from inspect import CO_VARARGS
 from typing import Any
 
@@ -162,6 +163,9 @@ def bind_host(
     if op.host.any_name:
         _check_count(op, len(args))
         return list(args), {"named": keywords}
+    if op.variadic and not keywords:
+        _check_count(op, len(args))
+        return list(args), dict(op.params)
     if op.variadic:
         keywords = {_spelling(op, name): value for name, value in keywords.items()}
         args = [*args]
@@ -178,19 +182,26 @@ def bind_host(
 
 def _check_count(op: Op, got: int) -> None:
     """Refuse fewer or more values than a host with a variable number of arguments takes."""
-    host: Any = op.host.call
-    if not hasattr(host, "__code__"):
-        return
-    code = host.__code__
-    most = code.co_argcount - 1  # without the session
-    least = most - len(host.__defaults__ or ())
+    least, most = _counts(op)
     if got < least:
         raise run_error(
             "wrong-arity",
             f"`{written(op.name)}` needs at least {counted(least, 'argument')}, got {got}",
         )
-    if got > most and not code.co_flags & CO_VARARGS:
+    if most is not None and got > most:
         raise _too_many(op, most, got)
+
+
+@cache
+def _counts(op: Op) -> tuple[int, int | None]:
+    """The least and the largest number of values that a host takes; None if it takes any number."""
+    host: Any = op.host.call
+    if not hasattr(host, "__code__"):
+        return 0, None
+    code = host.__code__
+    most = code.co_argcount - 1  # without the session
+    least = most - len(host.__defaults__ or ())
+    return least, None if code.co_flags & CO_VARARGS else most
 
 
 def _ordered(op: Op, args: Sequence[Any], keywords: Mapping[str, Any]) -> dict[str, Any]:

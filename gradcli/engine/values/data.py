@@ -38,8 +38,10 @@ else:
 __all__ = [
     "INT64_MAX",
     "INT64_MIN",
+    "KEYS",
     "NUMBERS",
     "SCALARS",
+    "SEQUENCES",
     "USUAL",
     "Data",
     "Quiet",
@@ -58,6 +60,9 @@ Data: TypeAlias = Any
 
 NUMBERS = frozenset({float, int, bool})
 SCALARS = NUMBERS | {type(None)}  # None is an omitted argument
+SEQUENCES = frozenset({list, tuple, str})
+KEYS = frozenset({str, int})
+"""Types of keys that Python hashes and compares without a method of the program."""
 INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
 _DTYPES = {float: "float64", int: "int64", bool: "bool"}
 # The C library requests each large array from the system and returns free memory at the end of

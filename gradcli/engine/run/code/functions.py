@@ -50,6 +50,8 @@ def misfit(function: Any, count: int, keywords: Mapping[str, Any] = NO_KEYWORDS)
     if type(function) is not FunctionType or function.__code__.co_filename != FILENAME:
         return None
     code = function.__code__
+    if count == code.co_argcount - taken and not keywords and not code.co_kwonlyargcount:
+        return None
     names = code.co_varnames[taken : code.co_argcount]
     named = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
     defaults = len(function.__defaults__ or ())

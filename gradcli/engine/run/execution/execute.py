@@ -21,7 +21,7 @@ from gradcli.engine.run.session.evaluator import Evaluator
 from gradcli.engine.run.session.state import Session
 from gradcli.engine.tape.graph import Node, Site
 from gradcli.engine.tape.tensor import truth
-from gradcli.engine.values.data import Quiet
+from gradcli.engine.values.data import SEQUENCES, Quiet
 from gradcli.engine.values.limits import QUESTION, Counters, Reached, joined_text, meter
 from gradcli.engine.values.shown import Shown
 from gradcli.errors import (
@@ -174,9 +174,9 @@ def _function(i: Any, site: Site | None) -> Function:
         case ir.CallBuiltin():
             return call.twin_by_name(ops[i.name.removesuffix("_")], site)
         case ir.SetItem():
-            return lambda session, receiver, index, value: operators.set_item(
-                session, receiver, index, value, site
-            )
+            from gradcli.engine.run.fast.items import setter
+
+            return setter(operators.set_item, site)
         case ir.Input():
             return lambda inputs, default: inputs.bind(i, default)
         case ir.DefineRule():
@@ -201,12 +201,10 @@ def _behind_a_point(
 
     match i:
         case ir.GetAttribute():
-            return attributes.get
+            return attributes.getter(i.name)
         case ir.SetAttribute():
-            return attributes.put
-    return lambda session, receiver, /, *args, **keywords: attributes.method(
-        session, site, receiver, i.name, args, keywords
-    )
+            return attributes.setter(i.name)
+    return attributes.caller(i.name, site)
 
 
 def _builtin(session: Session, name: str) -> Any:
@@ -304,6 +302,8 @@ def _raised(value: Any) -> BaseException:
 
 
 def _unpack(session: Evaluator, value: Any, n: int) -> Any:
+    if type(value) in SEQUENCES and len(value) == n:
+        return value
     found = session.iterate(value)
     if not isinstance(found, Sized) or len(found) == n:
         found = session.items(found)

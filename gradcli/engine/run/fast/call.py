@@ -39,6 +39,8 @@ def bound(op: Op, arguments: Named, site: Site | None) -> Function:
     parameters = _parameters(op, arguments)
     if op.host.call is not None:
         host = of_host(op)
+        if names == op.args and not op.params:
+            return _placed(host, site) if op.host.by and site is not None else host
 
         def on_values(session: Evaluator, *values: Any) -> Any:
             return host(session, *gather(values), **parameters(values))

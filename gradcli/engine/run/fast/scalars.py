@@ -6,6 +6,7 @@ values. A test compares the two.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from functools import cache
 from typing import Any, TypeAlias
@@ -15,11 +16,22 @@ from gradcli.engine.run.session.evaluator import Evaluator
 from gradcli.engine.tape.graph import Site, Version
 from gradcli.engine.tape.tensor import Number, OpNode, Tensor, saved_version
 from gradcli.engine.values.carrier import SCALAR
-from gradcli.engine.values.data import NUMBERS
+from gradcli.engine.values.data import INT64_MAX, INT64_MIN, NUMBERS
 
 Function: TypeAlias = Callable[..., Any]
 Maker: TypeAlias = Callable[[Site | None], Function]
 """Makes the function for a place, which holds its site alone: programs have a million places."""
+
+_TESTS: dict[str, Function] = {
+    "lt": operator.lt,
+    "le": operator.le,
+    "gt": operator.gt,
+    "ge": operator.ge,
+}
+"""Python's function for ops that it does on numbers just as they do."""
+
+_EXACT: dict[str, Function] = {"add": operator.add, "sub": operator.sub, "mul": operator.mul}
+"""The same for ops that refuse a result outside of 64 bits."""
 
 _FIRST = (0,)
 _FIRSTS = (0, 0)
@@ -96,8 +108,9 @@ def binary(
     """Return the maker of a two-argument op. `general` and `of_tensors` as in `unary`; `reflected`
     is the general path of a number and a tensor, in this order, if it differs.
     """
-    number = op.value.number
+    number = _TESTS.get(op.name, op.value.number)
     assert number is not None
+    exact = _EXACT.get(op.name)
     partials = op.derivatives.partials
     params = op.params  # their defaults
     (left_x, left_y), (right_x, right_y) = op.tape.reads
@@ -113,6 +126,10 @@ def binary(
             kind = kind_x
             if kind in NUMBERS:
                 if other in NUMBERS:
+                    if exact is not None:
+                        out = exact(x, y)
+                        if type(out) is float or INT64_MIN <= out <= INT64_MAX:
+                            return out
                     return number(x, y)
                 if reflected is not None and other is Tensor:
                     return reflected(session, site, x, y)

@@ -1,9 +1,16 @@
 """Attribute access: methods and attributes of own rules and their contexts, and of all that
 `members` knows.
+
+`getter`, `setter` and `caller` make the functions for places of the program. They have fast paths
+for objects of the program's classes, and for methods of Python's own values, that give the same
+results as `get`, `put` and `method`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
+from types import MethodType
 from typing import Any
 
 from gradcli.engine.run.code.functions import called
@@ -18,6 +25,69 @@ from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.objects import Object
 from gradcli.engine.values.sizes import describe
 from gradcli.errors import run_error
+
+_ABSENT = object()
+_OF_EXCEPTIONS = frozenset(dir(Exception))
+"""Names that Python finds in exceptions, where the program has only those of its own classes."""
+
+
+def _is_plain(name: str) -> bool:
+    """True if Python finds an attribute of that name in objects only if their class or they
+    themselves hold it.
+    """
+    return not name.startswith("__") and name not in _OF_EXCEPTIONS
+
+
+@cache
+def getter(name: str) -> Callable[..., Any]:
+    """The function of `x.name` at a place."""
+    if not _is_plain(name):
+        return get
+
+    def get_attribute(session: Evaluator, value: Any, name: str) -> Any:
+        if isinstance(value, Object):
+            found = getattr(value, name, _ABSENT)
+            if found is not _ABSENT:
+                return found
+        return get(session, value, name)
+
+    return get_attribute
+
+
+@cache
+def setter(name: str) -> Callable[..., None]:
+    """The function of `x.name = v` at a place."""
+    if not _is_plain(name):
+        return put
+
+    def put_attribute(session: Evaluator, value: Any, name: str, new: Any) -> None:
+        if isinstance(value, Object) and not hasattr(value, classes.SET_HOOK):
+            classes.assign(value, name, new)
+        else:
+            put(session, value, name, new)
+
+    return put_attribute
+
+
+def caller(name: str, site: Site | None) -> Callable[..., Any]:
+    """The function of `x.name(...)` at a place."""
+    is_plain = _is_plain(name)
+
+    def call(session: Session, receiver: Any, /, *args: Any, **keywords: Any) -> Any:
+        if is_plain and isinstance(receiver, Object):
+            function = getattr(receiver, name, None)
+            if type(function) is MethodType:
+                try:
+                    return function(*args, **keywords)
+                except TypeError as error:
+                    raise classes.misfit(error) or error from None
+        elif type(receiver) in members.OF_PYTHON:
+            member = members.method_of_python(type(receiver), name)
+            if member is not None:
+                return members.answer(member, (), receiver, name, args, keywords)
+        return method(session, site, receiver, name, args, keywords)
+
+    return call
 
 
 def method(

@@ -85,34 +85,49 @@ def call(
     """`value.name(args)`."""
     table = _table(value)
     if table is not None and name in table[1]:
-        try:
-            member = table[1][name]
-            run = (session, site) if _asks(member) else ()
-            return member(*run, value, *args, **keywords)
-        except TypeError as error:
-            inside = error.__traceback__ and error.__traceback__.tb_next
-            if inside is None:
-                message = f"`{name}` cannot be called with these arguments"
-                raise run_error("wrong-arity", message) from None
-            if inside.tb_next is not None or not (type(value) is list or type(value) in _OF_PYTHON):
-                raise
-            raise run_error("wrong-type", f"`{name}`: {error}") from None  # by Python's own method
+        member = table[1][name]
+        return answer(member, (session, site) if _asks(member) else (), value, name, args, keywords)
     if name == "grad_fn" and isinstance(value, Tensor):
         return autograd.pulled(session, _node(value), *args)
     if table is not None and name in table[0]:
         message = f"`{name}` of {kind_of(value)} is no method"
         raise run_error("not-callable", message, help=f"write `.{name}` without parentheses")
-    if ops.is_method(name) and type(value) not in _OF_PYTHON:
+    if ops.is_method(name) and type(value) not in OF_PYTHON:
         return by_name(ops[name], site)(session, value, *args, **keywords)
-    if name.endswith("_") and ops.is_method(name[:-1]) and type(value) not in _OF_PYTHON:
+    if name.endswith("_") and ops.is_method(name[:-1]) and type(value) not in OF_PYTHON:
         return twin_by_name(ops[name[:-1]], site)(session, value, *args, **keywords)
     raise _unknown(value, name)
+
+
+def answer(
+    member: Member, run: tuple[Any, ...], value: Any, name: str, args: Any, keywords: Any
+) -> Any:
+    """The result of a method from a table, called first with what it needs of the run."""
+    try:
+        return member(*run, value, *args, **keywords)
+    except TypeError as error:
+        inside = error.__traceback__ and error.__traceback__.tb_next
+        if inside is None:
+            message = f"`{name}` cannot be called with these arguments"
+            raise run_error("wrong-arity", message) from None
+        if inside.tb_next is not None or type(value) not in OF_PYTHON:
+            raise
+        raise run_error("wrong-type", f"`{name}`: {error}") from None  # by Python's own method
+
+
+def method_of_python(kind: type, name: str) -> Member | None:
+    """The method of values of a type of `OF_PYTHON`, if it needs nothing of the run."""
+    member = OF_PYTHON[kind]()[1].get(name)
+    return None if member is None or _asks_always(member) else member
 
 
 def _asks(member: Member) -> bool:
     """True if a member takes the session, and a method the place of its call, before the value."""
     code = getattr(member, "__code__", None)
     return code is not None and code.co_varnames[:1] == ("session",)
+
+
+_asks_always = cache(_asks)  # of the members of tables, which stay
 
 
 DRAWS = {
@@ -211,12 +226,10 @@ def _table(value: Any) -> _Table | None:
         return _TENSOR
     if isinstance(value, Node):
         return _NODE
-    if type(value) is list:
-        return _LIST
     if type(value) in NUMBERS and library() != "torch":
         return _NUMBER
-    if type(value) in _OF_PYTHON:
-        return _OF_PYTHON[type(value)]()
+    if type(value) in OF_PYTHON:
+        return OF_PYTHON[type(value)]()
     if isinstance(value, Handle):
         return _HANDLE
     if isinstance(value, Fields):
@@ -555,12 +568,13 @@ def _of_generators() -> _Table:
     return {}, METHODS
 
 
-_OF_PYTHON: dict[type, Callable[[], _Table]] = {
+OF_PYTHON: dict[type, Callable[[], _Table]] = {
+    list: lambda: _LIST,
     str: _of_text,
     dict: _of_dictionaries,
     set: _of_sets,
     tuple: lambda: ({}, _SEQUENCE),
-    Size: lambda: ({}, {**_SEQUENCE, "numel": prod}),
+    Size: lambda: _SIZE,
     slice: lambda: (_SLICE, {}),
     GeneratorType: _of_generators,
 }
@@ -620,6 +634,8 @@ _SEQUENCE: dict[str, Member] = {
     "index": _index,
     "count": lambda session, site, items, item: sum(same(session, x, item) for x in items),
 }
+
+_SIZE: _Table = ({}, {**_SEQUENCE, "numel": prod})
 
 _FIELDS: _Table = (
     {

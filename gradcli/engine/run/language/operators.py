@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache, partial
+from operator import ge, gt, le, lt
 from typing import Any
 
 from gradcli.engine.ops.binding import static
@@ -17,7 +18,7 @@ from gradcli.engine.run.session.evaluator import Evaluator
 from gradcli.engine.tape.graph import Site
 from gradcli.engine.tape.tensor import Number, Tensor, truth
 from gradcli.engine.values import memory
-from gradcli.engine.values.data import NUMBERS
+from gradcli.engine.values.data import KEYS, NUMBERS
 from gradcli.engine.values.fields import VIEWS, Fields, Named
 from gradcli.engine.values.limits import check_items, check_memory, check_text
 from gradcli.engine.values.objects import Object
@@ -106,6 +107,13 @@ def _lists() -> Any:
     return lists
 
 
+def _items() -> Any:
+    """The fast path of items, loaded when a program has some."""
+    from gradcli.engine.run.fast import items
+
+    return items
+
+
 def objects() -> Any:
     """The module of operators on objects of classes, loaded when a program has some."""
     from gradcli.engine.run.session import classes
@@ -127,6 +135,8 @@ def _plus(on_lists: str) -> scalars.Maker:
             if found is not None:
                 return found
         if kind in _TEXTS or other in _TEXTS:
+            if kind is other is str:
+                return joined(x, y)
             arrays = _as_arrays(x, y)
             return plain(session, site, *arrays) if arrays else joined(x, y)
         return plain(session, site, x, y)
@@ -162,7 +172,11 @@ def _beside(sign: str) -> scalars.Maker:
     op = ops[OPS[sign, 2]]
     plain = in_order(op)
 
+    of_text = _OF_TEXT.get(sign)
+
     def operate(session: Evaluator, site: Site | None, x: Any, y: Any) -> Any:
+        if of_text is not None and type(x) is type(y) is str:
+            return of_text(x, y)
         if type(x) in _PYTHONS or type(y) in _PYTHONS:
             arrays = _as_arrays(x, y)
             return plain(session, site, *arrays) if arrays else _among_pythons(session, sign, x, y)
@@ -220,9 +234,11 @@ def less(session: Evaluator, x: Any, y: Any, *, or_equal: bool = False) -> bool:
     raise run_error("wrong-type", f"{kind_of(x)} and {kind_of(y)} have no order")
 
 
-_ORDERS = frozenset({"<", "<=", ">", ">="})
+_OF_TEXT: dict[str, Function] = {"<": lt, "<=": le, ">": gt, ">=": ge}
+_ORDERS = frozenset(_OF_TEXT)
 _PYTHONS = frozenset({str, tuple, dict, set, *VIEWS})
 _KEYS = frozenset({set, type({}.keys())})
+_HASHED = frozenset({dict, set})
 
 
 def _over(site: Site | None) -> Function:
@@ -257,7 +273,7 @@ _LANGUAGE: dict[str, Callable[[Site | None], Function]] = {
     "not in": lambda site: lambda session, x, y: not membership(session, x, y),
     "==": lambda site: lambda session, x, y: equality(session, x, y, site),
     "!=": lambda site: lambda session, x, y: inequality(session, x, y, site),
-    "[]": lambda site: lambda session, x, i: item(session, x, i, site),
+    "[]": lambda site: _items().getter(item, site),
 }
 """Operators that know more than numbers and tensors."""
 
@@ -284,6 +300,8 @@ def identity(left: Any, right: Any) -> bool:
 
 def membership(session: Evaluator, value: Any, container: Any) -> bool:
     """`value in container`."""
+    if type(container) in _HASHED and type(value) in KEYS:
+        return value in container
     if isinstance(container, Object) and objects().has(container, "__contains__"):
         return truth(objects().called(container, "__contains__", (value,), {}))
     if type(container) is range and type(value) in NUMBERS:
@@ -328,7 +346,7 @@ def _as_arrays(x: Any, y: Any) -> tuple[Any, Any] | None:
 
 def equality(session: Evaluator, left: Any, right: Any, site: Site | None = None) -> Any:
     """`left == right`: element by element where a tensor takes part, else one bool."""
-    if type(left) in NUMBERS and type(right) in NUMBERS:
+    if (type(left) in NUMBERS and type(right) in NUMBERS) or type(left) is type(right) is str:
         return left == right
     left, right = _as_arrays(left, right) or (left, right)
     if _is_tensor_like(left) and _is_tensor_like(right):
@@ -370,7 +388,7 @@ def _one_dtype(left: Any, right: Any) -> bool:
 
 def inequality(session: Evaluator, left: Any, right: Any, site: Site | None = None) -> Any:
     """`left != right`."""
-    if type(left) in NUMBERS and type(right) in NUMBERS:
+    if (type(left) in NUMBERS and type(right) in NUMBERS) or type(left) is type(right) is str:
         return left != right
     left, right = _as_arrays(left, right) or (left, right)
     if Tensor in (type(left), type(right)) and _is_tensor_like(left) and _is_tensor_like(right):

@@ -21,7 +21,8 @@ _HIDDEN = frozenset(
         *("__dataclass_fields__", "__dataclass_params__", "__match_args__"),
     }
 )
-_HOOKS = {"__getattr__": "get attribute", "__setattr__": "set attribute"}
+SET_HOOK = "set attribute"
+_HOOKS = {"__getattr__": "get attribute", "__setattr__": SET_HOOK}
 """Names under which hooks are stored, so that Python does not find them: they answer for the
 program's attributes, not for those that the engine looks up.
 """
@@ -163,7 +164,7 @@ def put(value: Any, name: str, new: Any) -> None:
     if isinstance(value, Object) and has(value, "__setattr__"):
         called(value, "__setattr__", (name, new), {})
     else:
-        _assign(value, name, new)
+        assign(value, name, new)
 
 
 def _set(value: Any, name: str, new: Any) -> None:
@@ -172,10 +173,11 @@ def _set(value: Any, name: str, new: Any) -> None:
         raise run_error("unknown-attribute", f"`{name}` of {kind_of(value)} cannot be assigned")
     if not isinstance(value, Object):
         raise run_error("wrong-type", f"{kind_of(value)} is no object whose attributes are set")
-    _assign(value, name, new)
+    assign(value, name, new)
 
 
-def _assign(value: Any, name: str, new: Any) -> None:
+def assign(value: Any, name: str, new: Any) -> None:
+    """`value.name = new` of an object or a class, past a `__setattr__` of the program."""
     try:
         setattr(value, name, new)
     except AttributeError:

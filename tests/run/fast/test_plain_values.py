@@ -5,6 +5,7 @@ attributes, methods, unpacking, operators on numbers and strings, and arguments 
 import inspect
 import itertools
 import re
+from functools import partial, reduce
 
 import pytest
 
@@ -13,7 +14,7 @@ from gradcli.engine.run.code.functions import misfit
 from gradcli.engine.run.code.translate import FILENAME
 from gradcli.engine.run.execution.execute import PROVIDED
 from gradcli.engine.run.fast import items
-from gradcli.engine.run.language import attributes, operators
+from gradcli.engine.run.language import attributes, operators, strings
 from gradcli.engine.run.session.state import Session
 from gradcli.engine.tape.tensor import Number, Tensor
 from gradcli.engine.values.data import INT64_MAX, INT64_MIN
@@ -220,3 +221,33 @@ def test_the_least_and_largest_of_several_numbers():
             session = Session()
             values = {"dim": None, "keepdim": False, "key": None, "default": None}
             assert ops[name].host.call(session, *several, **values) == python(several)
+
+
+@pytest.mark.parametrize("sign", ["+", "-", "*"])
+def test_an_update_of_a_number_is_the_operator(sign):
+    fast, plain = operators.update(sign, None), operators.function(sign, 2, None)
+    for x, y in itertools.product(NUMBERS, repeat=2):
+        assert told(fast, Session(), x, y) == told(plain, Session(), x, y), (x, y)
+
+
+def test_a_sum_adds_numbers_as_the_operator_does():
+    add = operators.function("+", 2, None)
+    for several in itertools.product(NUMBERS, repeat=3):
+        session = Session()
+        expected = told(lambda: reduce(partial(add, session), several, 0))  # noqa: B023
+        assert told(ops.builtins_sum.host.call, session, iter(several), start=0) == expected
+
+
+TEXTS = ("", " a, b ", "a\nb", "ABC 12")
+
+
+@pytest.mark.parametrize("name", sorted(name for name in strings.METHODS if name != "join"))
+def test_a_method_of_a_string_is_python_s(name):
+    for text, args in itertools.product(TEXTS, [(), ("a",), (",", "b"), ("", "")]):
+        found = told(attributes.caller(name, None), Session(), text, *args)
+        try:
+            made = getattr(text, name)(*args)
+        except (TypeError, ValueError):
+            assert type(found[0]) is str, (name, text, args)  # the code of an error
+        else:
+            assert found == (type(made), repr(made)), (name, text, args)

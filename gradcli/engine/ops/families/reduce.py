@@ -24,7 +24,7 @@ from gradcli.engine.ops.promotion import floating, summed, truth
 from gradcli.engine.ops.statics import UNSURE, Statics
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.conversion import converted
-from gradcli.engine.values.data import INT64_MAX, Data, np
+from gradcli.engine.values.data import INT64_MAX, NUMBERS, Data, np
 from gradcli.engine.values.dtypes import dtype_name, floating_name
 from gradcli.engine.values.objects import Object
 from gradcli.engine.values.sizes import Shape, axes, flag, number, reduced
@@ -89,13 +89,15 @@ def _items_added(session: Any, items: Any, params: Any, site: Any) -> Any:
 
 def _added(session: Any, items: Any, start: Any, site: Any = None) -> Any:
     """The items added to a start, one after the other."""
-    total = start
+    total, add = start, ops.add.value.number
     if type(items) is range and type(start) is int:
         items = _in_one(items, start)
     one_by_one = isinstance(items, (range, Iterator)) and not isinstance(items, Object)
     for item in items if one_by_one else session.items(items):  # ranges and iterators may be long
         if type(total) is type(item) and isinstance(item, (list, tuple)):
             total = total + item
+        elif type(total) in NUMBERS and type(item) in NUMBERS:
+            total = add(total, item)
         elif isinstance(total, Object) or isinstance(item, Object):
             total = _by_classes(total, item)
         else:

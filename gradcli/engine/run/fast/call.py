@@ -276,8 +276,11 @@ def augmented(op: Op, plain: Function, site: Site | None) -> Function:
     """Return the function of `x += e`: it changes a tensor in place, and replaces any other value
     by the result of `plain`, the operator.
     """
+    exact = scalars.EXACT.get(op.name)
 
     def update(session: Evaluator, x: Any, value: Any) -> Any:
+        if type(x) is float and type(value) is float and exact is not None:
+            return exact(x, value)
         if type(x) is not Tensor:
             return plain(session, x, value)
         return changed(op, session, x, [value], op.params, site)
@@ -342,17 +345,21 @@ def _run(
         found = op.host.on_items(session, args[0], params, session.as_one(op, site))
         if found is not None:
             return found
-    try:
-        operands = session.operands(op, args, site)
-    except RunError:
-        if not any(isinstance(a, Object) for a in args):
-            raise
-        from gradcli.engine.run.session.classes import is_sequence, operated
-
-        if op.host.on_items is not None and is_sequence(args[0]):
-            return op.host.on_items(session, args[0], params, session.as_one(op, site))
-        return operated(op, args, params)
+    for x in args:
+        if isinstance(x, Object):
+            return _of_objects(op, session, args, params, site)
+    operands = session.operands(op, args, site)
     return session.do(op, operands, params, site)
+
+
+def _of_objects(
+    op: Op, session: Evaluator, args: Sequence[Any], params: Mapping[str, Any], site: Site | None
+) -> Any:
+    from gradcli.engine.run.session.classes import is_sequence, operated
+
+    if op.host.on_items is not None and is_sequence(args[0]):
+        return op.host.on_items(session, args[0], params, session.as_one(op, site))
+    return operated(op, args, params)
 
 
 def changed(

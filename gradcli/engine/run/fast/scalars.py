@@ -30,7 +30,7 @@ _TESTS: dict[str, Function] = {
 }
 """Python's function for ops that it does on numbers just as they do."""
 
-_EXACT: dict[str, Function] = {"add": operator.add, "sub": operator.sub, "mul": operator.mul}
+EXACT: dict[str, Function] = {"add": operator.add, "sub": operator.sub, "mul": operator.mul}
 """The same for ops that refuse a result outside of 64 bits."""
 
 _FIRST = (0,)
@@ -110,7 +110,7 @@ def binary(
     """
     number = _TESTS.get(op.name, op.value.number)
     assert number is not None
-    exact = _EXACT.get(op.name)
+    exact = EXACT.get(op.name)
     partials = op.derivatives.partials
     params = op.params  # their defaults
     (left_x, left_y), (right_x, right_y) = op.tape.reads

@@ -550,18 +550,21 @@ def _of_text() -> _Table:
     return {}, {**METHODS, "format": form}
 
 
+@cache
 def _of_dictionaries() -> _Table:
     from gradcli.engine.run.language.containers import DICTIONARIES
 
     return {}, DICTIONARIES
 
 
+@cache
 def _of_sets() -> _Table:
     from gradcli.engine.run.language.containers import SETS
 
     return {}, SETS
 
 
+@cache
 def _of_generators() -> _Table:
     from gradcli.engine.run.session.iteration import METHODS
 

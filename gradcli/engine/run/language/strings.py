@@ -38,8 +38,15 @@ def _argument(value: Any, name: str) -> Any:
 
 
 def _method(name: str) -> Callable[..., Any]:
+    plain = getattr(str, name)
+    takes_memory = name in _CHANGING_CASE or name in _FILLING
 
     def call(value: str, *args: Any, **named: Any) -> Any:
+        if not takes_memory and not named and all(type(a) is str for a in args):
+            try:
+                return plain(value, *args)
+            except (TypeError, ValueError):
+                pass  # the message is made below
         given = [_argument(a, name) for a in args]
         keywords = {key: _argument(a, name) for key, a in named.items()}
         if name in _FILLING and given and type(given[0]) is int:

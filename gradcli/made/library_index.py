@@ -338,6 +338,7 @@ FILES = {
     'jax.ops.segment_min': 'lessons/jax/ops/segments',
     'jax.ops.segment_prod': 'lessons/jax/ops/segments',
     'jax.ops.segment_sum': 'lessons/jax/ops/segments',
+    'jax.pmap': 'lessons/jax/functions',
     'jax.process_count': 'lessons/jax/devices',
     'jax.process_index': 'lessons/jax/devices',
     'jax.pure_callback': 'lessons/jax/callbacks',

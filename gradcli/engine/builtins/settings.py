@@ -357,6 +357,10 @@ channels_last_3d: Op = constant(
     "`torch.channels_last_3d`: of 5 dimensions, number 1 is the fastest in memory.",
 )
 
+torch_newaxis: Op = constant(
+    "torch_newaxis", None, "`torch.newaxis`: None, a new dimension in an index."
+)
+
 # versions ---------------------------------------------------------------------------------------
 
 torch_version: Op = constant(

@@ -312,9 +312,33 @@ ravel_pytree: Op = host(
         lambda row: from_vector(session, pytree, row),
     ),
     args=("pytree",),
-    doc="`jax.flatten_util.ravel_pytree`, autograd's `flatten`: the values of a tree as a row, and "
-    "the function from a row to such a tree.",
+    doc="`jax.flatten_util.ravel_pytree`: the values of a tree as a row, and the function from a row "
+    "to such a tree.",
     source="JAX: flatten_util.ravel_pytree",
+    keeps=True,
+)
+
+
+def _ordered(tree: Tree, like: Tree) -> Tree:
+    """A tree whose dictionaries have the order of those of another one of the same form."""
+    if type(like) is dict:
+        return {key: _ordered(tree[key], value) for key, value in like.items()}
+    if isinstance(like, (list, tuple)):
+        parts = [_ordered(part, beside) for part, beside in zip(tree, like, strict=True)]
+        return _rebuilt(like, parts)
+    return tree
+
+
+autograd_flatten: Op = host(
+    "autograd_flatten",
+    lambda session, value: (
+        vector(session, value),
+        lambda row: _ordered(from_vector(session, value, row), value),
+    ),
+    args=("value",),
+    doc="autograd's `flatten`: the values of a tree as a row, those of a dictionary in the order of its "
+    "keys, and the function from a row to such a tree, whose dictionaries keep their own order.",
+    source="autograd: misc.flatten",
     keeps=True,
 )
 

@@ -483,7 +483,8 @@ _NAMES = {
         normal=numpy_random_normal permutation=numpy_random_permutation
         poisson=numpy_random_poisson rand=numpy_random_rand randint=numpy_random_randint
         randn=numpy_random_randn random=numpy_random_random
-        random_sample=numpy_random_random_sample RandomState=numpy_random_RandomState
+        random_sample=numpy_random_random_sample ranf=numpy_random_random_sample
+        sample=numpy_random_random_sample RandomState=numpy_random_RandomState
         seed=numpy_random_seed shuffle=numpy_random_shuffle
         standard_normal=numpy_random_standard_normal uniform=numpy_random_uniform
         """,
@@ -540,8 +541,8 @@ _NAMES = {
     "autograd.core": "primitive",
     "autograd.extend": "defjvp defvjp primitive",
     "autograd.tracer": "isbox=autograd_isbox primitive",
-    "autograd.misc": "flatten=ravel_pytree",
-    "autograd.misc.flatten": "flatten=ravel_pytree",
+    "autograd.misc": "flatten=autograd_flatten",
+    "autograd.misc.flatten": "flatten=autograd_flatten",
     "autograd.misc.fixed_points": "fixed_point=autograd_fixed_point",
     "autograd.misc.optimizers": "adam=autograd_adam rmsprop=autograd_rmsprop sgd=autograd_sgd",
     "autograd.test_util": "check_grads",

@@ -1423,6 +1423,7 @@ MEMBERS = frozenset(
         'pin_memory',
         'places',
         'platform',
+        'point',
         'pool',
         'pop',
         'popitem',

@@ -312,8 +312,8 @@ ravel_pytree: Op = host(
         lambda row: from_vector(session, pytree, row),
     ),
     args=("pytree",),
-    doc="`jax.flatten_util.ravel_pytree`: the values of a tree as a row, and the function from a row "
-    "to such a tree.",
+    doc="`jax.flatten_util.ravel_pytree`: the values of a tree as a row, and the function from a "
+    "row to such a tree.",
     source="JAX: flatten_util.ravel_pytree",
     keeps=True,
 )
@@ -336,8 +336,8 @@ autograd_flatten: Op = host(
         lambda row: _ordered(from_vector(session, value, row), value),
     ),
     args=("value",),
-    doc="autograd's `flatten`: the values of a tree as a row, those of a dictionary in the order of its "
-    "keys, and the function from a row to such a tree, whose dictionaries keep their own order.",
+    doc="autograd's `flatten`: the values of a tree as a row, those of a dictionary in the order "
+    "of its keys, and the function from a row to such a tree, whose dictionaries keep their order.",
     source="autograd: misc.flatten",
     keeps=True,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 from gradcli.errors import Diagnostic
@@ -28,6 +29,9 @@ class _Mark(NamedTuple):
     @property
     def main(self) -> bool:
         return self.style != _LABEL
+
+
+_RUN = re.compile(r"(.)\1*")  # of one sign
 
 
 class _Row(NamedTuple):
@@ -109,6 +113,9 @@ def _window(text: str, marks: list[_Mark], room: int) -> tuple[int, int]:
     middle = 0 if main is None else min((main.start + main.end) // 2, main.start + room // 2)
     first = last = min(middle, len(text))
     left = room - 2  # the `…` at both ends
+    if _is_plain(text[max(first - left, 0) : last + left]):  # by one and one, and the rest
+        before = min(first, max((left + 1) // 2, left - (len(text) - last)))
+        return first - before, min(last + left - before, len(text))
     while left > 0:
         grown = False
         if first > 0 and (width := _width(text[first - 1])) <= left:
@@ -120,6 +127,11 @@ def _window(text: str, marks: list[_Mark], room: int) -> tuple[int, int]:
     return first, last
 
 
+def _is_plain(text: str) -> bool:
+    """True if each character takes one cell."""
+    return text.isascii() and text.isprintable()
+
+
 def _width(character: str) -> int:
     return _TAB if character == "\t" else cells(visible(character))
 
@@ -128,6 +140,8 @@ def _row(text: str, cut: tuple[bool, bool]) -> _Row:
     before, after = ("…" if side else "" for side in cut)
     shown = [before]
     at = len(before)
+    if _is_plain(text):
+        return _Row(f"{before}{text}{after}", [*range(at, at + len(text) + 2)])
     cell = []
     for character in text:
         cell.append(at)
@@ -169,9 +183,10 @@ def _underlines(row: _Row, text: str, marks: list[_Mark]) -> dict[int, str]:
     for mark in others:
         _draw(canvas, row, mark.start, mark.end, "-")
     for mark in (m for m in marks if m.main):
-        free = [
-            not any(m.start <= at < m.end for m in others) for at in range(mark.start, mark.end)
-        ]
+        free = [True] * (mark.end - mark.start)
+        for other in others:
+            for at in range(max(other.start, mark.start), min(other.end, mark.end)):
+                free[at - mark.start] = False
         if not any(free):
             _draw(canvas, row, mark.start, mark.end, "^")
             continue
@@ -203,11 +218,8 @@ def _anchor(row: _Row, canvas: dict[int, str], mark: _Mark) -> int:
 
 def _segments(canvas: dict[int, str], marks: list[_Mark]) -> Line:
     styles = {"^" if mark.main else "-": mark.style for mark in marks}
-    line: Line = []
-    for cell in range(max(canvas) + 1):
-        sign = canvas.get(cell, " ")
-        line.append((sign, styles.get(sign, "")))
-    return line
+    drawn = "".join([canvas.get(cell, " ") for cell in range(max(canvas) + 1)])
+    return [(run[0], styles.get(run[0][0], "")) for run in _RUN.finditer(drawn)]
 
 
 def _connectors(hanging: list[tuple[int, _Mark]]) -> Line:

@@ -39,13 +39,16 @@ def array_names(
             for target in statement.targets:
                 if isinstance(target, ast.Name):
                     values.setdefault(target.id, []).append(statement.value)
-    found = {x for x in values if len(values[x]) + updates.get(x, 0) == counts.get(x)}
-    before: set[str] = set()
-    while found != before:
-        before = found
-        known = found | around
-        found = {name for name in found if all(is_array(e, known, path) for e in values[name])}
-    return frozenset(found)
+    likely = [x for x in values if len(values[x]) + updates.get(x, 0) == counts.get(x)]
+    known = {*around, *likely}
+    removed = True
+    while removed:  # seldom more than twice: names depend on those that stand before them
+        removed = False
+        for name in [x for x in likely if x in known]:
+            if not all(is_array(e, known, path) for e in values[name]):
+                known.remove(name)
+                removed = True
+    return frozenset(known.intersection(likely))
 
 
 def is_array(

@@ -190,6 +190,7 @@ class Names(Record):
         "signatures",
         "arrays",
         "_bound",
+        "_arrays_of",
     )
     top: tuple[str, ...]
     counts: dict[str, int]
@@ -206,6 +207,7 @@ class Names(Record):
     signatures: Signatures
     arrays: frozenset[str]
     _bound: frozenset[str]
+    _arrays_of: dict[int, tuple[ast.Def, frozenset[str]]]  # of the functions asked for, by id
 
     def is_bound(self, name: str, scope: Scope | None = None) -> bool:
         """True if the program defines a name in a scope: it is assigned, declared, a size or an
@@ -232,16 +234,23 @@ class Names(Record):
 
     def _arrays_in(self, scope: Scope | None) -> frozenset[str]:
         """The names of arrays that a scope sees: its own, and those of the scopes around it."""
-        from gradcli.grammar.meaning.arrays import array_names
-
         if scope is None:
             return self.arrays
-        around = self._arrays_in(scope.outer) - scope.names
         if scope.made is None:
-            return around
+            return self._arrays_in(scope.outer) - scope.names
+        kept = self._arrays_of.get(id(scope.made))
+        if kept is None:
+            kept = scope.made, self._arrays_of_function(scope, scope.made)
+            self._arrays_of[id(scope.made)] = kept
+        return kept[1]
+
+    def _arrays_of_function(self, scope: Scope, made: ast.Def) -> frozenset[str]:
+        from gradcli.grammar.meaning.arrays import array_names
+
+        around = self._arrays_in(scope.outer) - scope.names
         counts: dict[str, int] = {}
-        body = scope.made.body
-        given = (param.name for param in scope.made.params)
+        body = made.body
+        given = (param.name for param in made.params)
         for name in (*given, *assigned(body), *_assigned_inside(body, "nonlocal")):
             if name in scope.names:
                 counts[name] = counts.get(name, 0) + 1
@@ -404,7 +413,7 @@ def analyse(
         arrays = array_names(
             module.body, counts, lambda e: full_path(e, bound.__contains__, imports)
         )
-    return Names(*named, members, rules, signatures, arrays, bound)
+    return Names(*named, members, rules, signatures, arrays, bound, {})
 
 
 def function_scope(function: Function, outer: Scope | None) -> Scope:

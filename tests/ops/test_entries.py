@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 
 import numpy as np
 import pytest
@@ -477,3 +478,14 @@ def _is_caught(entry: Op, field: str, i: int, factor: float) -> bool:
         except AssertionError:
             return True
     return False
+
+
+FEW = [name for name, entry in OPS.items() if 0 < len(entry.args) < 4]
+
+
+@pytest.mark.parametrize("name", [n for n in FEW if REQUIRED not in OPS[n].params.values()])
+def test_the_inputs_of_a_node_are_arguments(name):
+    """Whichever of the arguments are Python's numbers."""
+    entry = OPS[name]
+    for given in itertools.product((2.0, Tensor(2.0)), repeat=len(entry.args)):
+        assert {*entry.node_inputs(given, entry.params)} <= {*range(len(given))}, given

@@ -154,3 +154,9 @@ def test_a_leaf_that_is_the_result_is_a_graph_of_its_own():
     assert [(node.name, node.value, node.grad) for node in found.graph.nodes] == [
         ("AccumulateGrad", 2.0, 1.0)
     ]
+
+
+def test_powers_of_a_program_of_jax_have_a_graph():
+    for power in ("x ** 2.0", "2.0 ** x", "x ** x"):
+        graph = load(f"import jax.numpy as jnp\nx = 2.0\ny = {power}\ny").graph().graph
+        assert any(node.op.startswith("PowBackward") for node in graph.nodes), power

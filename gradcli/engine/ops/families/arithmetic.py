@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from gradcli.engine.numerics import exact, ieee
@@ -220,10 +221,15 @@ positive: Op = composite(
 )
 
 
-def _power_node(args: Any, params: Any) -> str:
-    if type(args[1]) in NUMBERS:
-        return "PowBackward0(input)"
-    return "PowBackward2(exponent)" if type(args[0]) in NUMBERS else "PowBackward1"
+def _power_node(base: str, exponent: str) -> Callable[[Any, Any], str]:
+    """PyTorch's node of a power whose arguments have these names, with its inputs."""
+
+    def node(args: Any, params: Any) -> str:
+        if type(args[1]) in NUMBERS:
+            return f"PowBackward0({base})"
+        return f"PowBackward2({exponent})" if type(args[0]) in NUMBERS else "PowBackward1"
+
+    return node
 
 
 def _twice(x: Any) -> Any:
@@ -276,7 +282,7 @@ pow_: Op = elementwise(
     partials=(_power_base, _power_exponent),
     finite_in_pytorch=lambda x, y: y == 0,
     saves=("input", "exponent"),
-    node=_power_node,
+    node=_power_node("input", "exponent"),
     samples=points.powers,
     known=lambda: (
         known(0.0, 0.0, grad=(0.0, 0.0)),
@@ -315,7 +321,7 @@ jax_pow: Op = elementwise(
     dtype=_power_dtype,
     partials=(_jax_power_base, _jax_power_exponent),
     saves=("x1", "x2"),
-    node=_power_node,
+    node=_power_node("x1", "x2"),
     method=False,
     inplace=False,
     samples=points.powers,
@@ -477,7 +483,7 @@ float_power: Op = elementwise(
     dtype=always_double,
     partials=(_power_base, _power_exponent),
     saves=("input", "exponent"),
-    node=_power_node,
+    node=_power_node("input", "exponent"),
     samples=points.powers,
     known=pow_.page.known,
 )

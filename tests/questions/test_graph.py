@@ -159,4 +159,4 @@ def test_a_leaf_that_is_the_result_is_a_graph_of_its_own():
 def test_powers_of_a_program_of_jax_have_a_graph():
     for power in ("x ** 2.0", "2.0 ** x", "x ** x"):
         graph = load(f"import jax.numpy as jnp\nx = 2.0\ny = {power}\ny").graph().graph
-        assert any(node.op.startswith("PowBackward") for node in graph.nodes), power
+        assert any(node.expression == power for node in graph.nodes), power

@@ -276,7 +276,7 @@ def augmented(op: Op, plain: Function, site: Site | None) -> Function:
     """Return the function of `x += e`: it changes a tensor in place, and replaces any other value
     by the result of `plain`, the operator.
     """
-    exact = scalars.EXACT.get(op.name)
+    exact = scalars.python_s(op)
 
     def update(session: Evaluator, x: Any, value: Any) -> Any:
         if type(x) is float and type(value) is float and exact is not None:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any, TypeAlias
 
+from gradcli.engine.numerics import ieee
 from gradcli.engine.ops.op import Op
 from gradcli.engine.run.session.evaluator import Evaluator
 from gradcli.engine.tape.graph import Site, Version
@@ -23,19 +24,30 @@ Maker: TypeAlias = Callable[[Site | None], Function]
 """Makes the function for a place, which holds its site alone: programs have a million places."""
 
 _TESTS: dict[str, Function] = {
-    "lt": operator.lt,
-    "le": operator.le,
-    "gt": operator.gt,
-    "ge": operator.ge,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
 }
-"""Python's function for ops that it does on numbers just as they do."""
+"""Python's functions that do the same on numbers as the ops with these signs."""
 
-EXACT: dict[str, Function] = {"add": operator.add, "sub": operator.sub, "mul": operator.mul}
-"""The same for ops that refuse a result outside of 64 bits."""
+_EXACT: dict[Function | None, Function] = {
+    ieee.add: operator.add,
+    ieee.sub: operator.sub,
+    ieee.mul: operator.mul,
+}
+"""Those that do the same as a function of an op, which refuses a result outside of 64 bits."""
 
 _FIRST = (0,)
 _FIRSTS = (0, 0)
 _SCALARS: tuple[Any, Any] = (SCALAR, SCALAR)
+
+
+def python_s(op: Op) -> Function | None:
+    """Python's function that gives a float where an op does, and a number outside of 64 bits where
+    it refuses; None of most ops.
+    """
+    return _EXACT.get(op.value.number)
 
 
 @cache
@@ -108,9 +120,10 @@ def binary(
     """Return the maker of a two-argument op. `general` and `of_tensors` as in `unary`; `reflected`
     is the general path of a number and a tensor, in this order, if it differs.
     """
-    number = _TESTS.get(op.name, op.value.number)
+    sign, _ = op.page.infix or ("", 0)
+    number = _TESTS.get(sign, op.value.number)
     assert number is not None
-    exact = EXACT.get(op.name)
+    exact = python_s(op)
     partials = op.derivatives.partials
     params = op.params  # their defaults
     (left_x, left_y), (right_x, right_y) = op.tape.reads

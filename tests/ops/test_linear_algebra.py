@@ -158,3 +158,34 @@ def test_where_equal_values_have_part_the_second_derivative_is_nan():
     program = load(f"param A: float[...] = {TWINS}\n({EIGH}[0] ** 3).sum()")
     for mode in MODES:
         assert np.isnan(program.hessian(mode=mode).hessian["A"]["A"][0]).all(), mode
+
+
+GENERAL = "[[1.0, 2.0, 0.0], [0.3, 4.0, 0.1], [0.2, 0.0, -2.0]]"
+
+
+@pytest.mark.parametrize(
+    ("function", "same"),
+    [
+        ("np.sum(np.linalg.eigvals(A) ** 3)", "np.trace(A @ A @ A)"),
+        ("np.prod(np.linalg.eigvals(A))", "np.linalg.det(A)"),
+        ("np.sum(w * np.sum(v * np.linalg.inv(v).T, axis=0))", "np.trace(A)"),
+        ("np.sum((v * np.exp(w)) @ np.linalg.inv(v))", "np.sum(expm(A))"),
+    ],
+)
+def test_real_eigenvalues_have_the_derivatives_of_what_they_make(function, same):
+    """Sums, products and functions of matrices that are told without the eigenvalues."""
+    imports = "import numpy as np\nfrom scipy.linalg import expm"
+    texts = (f"w, v = np.linalg.eig(A)\n{function}", same)
+    found, wanted = (load(f"{imports}\nparam A: float[3, 3] = {GENERAL}\n{t}") for t in texts)
+    for mode in MODES:
+        first, second = (p.jacobian(mode="forward").jacobian["A"] for p in (found, wanted))
+        assert np.allclose(first, second, rtol=1e-10, atol=1e-10), mode
+        first, second = (p.hessian(mode=mode).hessian["A"]["A"] for p in (found, wanted))
+        assert np.allclose(first, second, rtol=1e-9, atol=1e-9), mode
+    assert np.allclose(found.grad().grad["A"], wanted.grad().grad["A"], rtol=1e-10, atol=1e-10)
+
+
+def test_complex_eigenvalues_are_refused():
+    program = load("import numpy as np\nnp.linalg.eigvals(np.array([[0.0, 1.0], [-1.0, 0.0]]))")
+    with pytest.raises(GradError, match="there are no complex numbers"):
+        program.run()

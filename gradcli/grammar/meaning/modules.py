@@ -471,7 +471,8 @@ _NAMES = {
         cholesky=numpy_linalg_cholesky det=numpy_linalg_det inv=numpy_linalg_inv
         multi_dot matrix_rank=numpy_linalg_matrix_rank pinv=numpy_linalg_pinv
         qr=numpy_linalg_qr slogdet=numpy_linalg_slogdet solve=numpy_linalg_solve
-        cond=numpy_linalg_cond lstsq=numpy_linalg_lstsq
+        cond=numpy_linalg_cond lstsq=numpy_linalg_lstsq eig=numpy_linalg_eig
+        eigvals=numpy_linalg_eigvals
         """,
     "jax.numpy": "pow=jax_pow power=jax_pow",
     "jax.numpy.linalg": "eigh=numpy_linalg_eigh eigvalsh=numpy_linalg_eigvalsh",
@@ -550,7 +551,7 @@ _NAMES = {
         cholesky=scipy_cholesky det=numpy_linalg_det expm=matrix_exp inv=numpy_linalg_inv
         solve=numpy_linalg_solve eigh=numpy_linalg_eigh eigvalsh=numpy_linalg_eigvalsh
         norm=linalg_norm lstsq=numpy_linalg_lstsq pinv=numpy_linalg_pinv
-        solve_triangular=scipy_solve_triangular
+        solve_triangular=scipy_solve_triangular eigvals=numpy_linalg_eigvals eig=numpy_linalg_eig
         """,
     "scipy.special": "erf erfc expit gammaln i0 i1 logit logsumexp ndtr digamma xlogy softmax",
     "scipy.stats.norm": """

@@ -30,6 +30,13 @@ eigh: Op = _of_floats("eigh", "linalg_eigh", "values and vectors of a symmetric 
 eigvalsh: Op = _of_floats(
     "eigvalsh", "linalg_eigvalsh", "the eigenvalues of a symmetric matrix", UPLO="L"
 )
+eig: Op = _of_floats("eig", "real_eigen", "real eigenvalues and the eigenvectors; no complex ones")
+eigvals: Op = of_tensors(
+    "linalg_eigvals",
+    lambda do, x: do(ops.real_eigen, as_floats(do, x))[0],
+    args=("A",),
+    doc="`np.linalg.eigvals`: the eigenvalues of a square matrix, which must be real.",
+)
 inv: Op = _of_floats("inv", "linalg_inv", "the inverse")
 matrix_rank: Op = _of_floats("matrix_rank", "matrix_rank", "the rank", tol=None)
 pinv: Op = _of_floats("pinv", "linalg_pinv", "the pseudo-inverse", rcond=None)

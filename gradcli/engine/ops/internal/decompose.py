@@ -19,7 +19,7 @@ from gradcli.engine.ops.families.matrices import (
     triangle,
     which,
 )
-from gradcli.engine.ops.op import REQUIRED, Op, op
+from gradcli.engine.ops.op import REQUIRED, Op, op, sample
 from gradcli.engine.ops.promotion import integer, of_first
 from gradcli.engine.values.data import Data, dtype_of, np, shape_of
 from gradcli.engine.values.sizes import Shape
@@ -166,6 +166,69 @@ symmetric_eigen: Op = op(
     saves=("out",),
     triangle=True,
     node="LinalgEighBackward0",
+)
+
+
+# Real eigenvalues of any square matrix. With A = V diag(w) V^-1 the eigenvalues move by the
+# diagonal of P = V^-1 dA V, the vectors by V (P * F) with F_ij = 1 / (w_j - w_i), less the part that
+# changes their length.
+
+
+def _eig_array(x: Data) -> tuple[Data, ...]:
+    checked("eig", x, square=True)
+    if not np.all(np.isfinite(x)):
+        raise run_error("bad-argument", "`eig` needs finite elements")
+    if not x.size:
+        return np.zeros(x.shape[:-1], x.dtype), x
+    w, v = np.linalg.eig(x)
+    if w.dtype.kind == "c":
+        message = "eigenvalues of this matrix are complex, and there are no complex numbers"
+        raise run_error("bad-argument", message, help="`eigh` and `svd` have real results alone")
+    return w, v
+
+
+def _along(v: Any, x: Any) -> Any:
+    """The part of each column of x that lies along the unit vector of v."""
+    return ops.mul(v, ops.sum(ops.mul(v, x), dim=-2, keepdim=True))
+
+
+def _eig_vjp(g: Any, out: Any) -> Any:
+    w, v = out
+    used = _used(g[1])
+    f = ops.where(_of_pairs(used), _gaps(w), 0.0)
+    across = ops.sub(g[1], _along(v, g[1]))
+    unit = np.eye(shape_of(w)[-1], dtype=bool)
+    of_values = ops.where(unit, ops.unsqueeze(g[0], dim=-2), 0.0)
+    inside = ops.add(of_values, ops.mul(ops.matmul(transposed(v), across), f))
+    return ops.linalg_solve(transposed(v), ops.matmul(inside, transposed(v)))
+
+
+def _eig_jvp(dot: Any, out: Any) -> Any:
+    w, v = out
+    p = ops.linalg_solve(v, ops.matmul(dot, v))
+    turned = ops.matmul(v, ops.mul(p, _gaps(w)))
+    return diagonal(p), ops.sub(turned, _along(v, turned))
+
+
+real_eigen: Op = op(
+    "real_eigen",
+    args=("A",),
+    meets=((-2, -1),),
+    doc="Real eigenvalues of a square matrix and its eigenvectors of length 1.",
+    source=f"{GILES}, 3.1",
+    array=_eig_array,
+    shape=lambda a: (checked("eig", a, square=True), [a[:-1], a])[1],
+    dtype=[of_first],
+    vjp=(lambda g, out, a: _eig_vjp(g, out),),
+    jvp=(lambda dot, out, a: _eig_jvp(dot, out),),
+    saves=("out",),
+    node="LinalgEigBackward0",
+    samples=lambda: (
+        sample([[2.0, 1.0], [0.5, -1.0]]),
+        sample([[1.0, 2.0, 0.0], [0.3, 4.0, 0.1], [0.2, 0.0, -2.0]]),
+        sample([[[2.0, 1.0], [0.5, -1.0]], [[5.0, 0.5], [1.0, 3.0]]]),
+        sample([[2.5]]),
+    ),
 )
 
 

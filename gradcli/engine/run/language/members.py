@@ -38,7 +38,7 @@ from gradcli.engine.tape.tensor import (
 )
 from gradcli.engine.values import refusals
 from gradcli.engine.values.conversion import can_hold
-from gradcli.engine.values.data import NUMBERS, dtype_of, np, shape_of
+from gradcli.engine.values.data import NUMBERS, dtype_of, np, plain, shape_of
 from gradcli.engine.values.dtypes import DTYPES, DType, dtype_name
 from gradcli.engine.values.fields import Fields
 from gradcli.engine.values.limits import QUESTION, check_items
@@ -416,6 +416,8 @@ _TENSOR: tuple[dict[str, Member], dict[str, Member]] = (
         "device": lambda x: "cpu",
         "T": _transposed,
         "mT": _matrix_transposed,
+        "real": lambda x: x,
+        "imag": lambda x: Tensor(plain(np.zeros(x.shape, x.dtype))),
         "at": _places,
         **tensor_methods.ATTRIBUTES,
     },

@@ -322,7 +322,6 @@ jax_pow: Op = elementwise(
     partials=(_jax_power_base, _jax_power_exponent),
     saves=("x1", "x2"),
     node=_power_node("x1", "x2"),
-    method=False,
     inplace=False,
     samples=points.powers,
     known=lambda: (

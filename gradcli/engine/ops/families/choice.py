@@ -270,7 +270,6 @@ jax_clip: Op = composite(
     doc="`clamp` of programs that import JAX and not PyTorch. The derivative at a bound is 1 / 2, "
     "the rest is the bound's.",
     source="JAX: numpy.clip",
-    method=False,
     samples=clamp.page.samples,
     known=lambda: (
         known(0.0, 0.0, 1.0, grad=(0.5, 0.5, 0.0)),

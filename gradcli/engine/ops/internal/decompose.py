@@ -170,8 +170,8 @@ symmetric_eigen: Op = op(
 
 
 # Real eigenvalues of any square matrix. With A = V diag(w) V^-1 the eigenvalues move by the
-# diagonal of P = V^-1 dA V, the vectors by V (P * F) with F_ij = 1 / (w_j - w_i), less the part that
-# changes their length.
+# diagonal of P = V^-1 dA V, the vectors by V (P * F) with F_ij = 1 / (w_j - w_i), less the part
+# that changes their length.
 
 
 def _eig_array(x: Data) -> tuple[Data, ...]:

@@ -9,6 +9,7 @@ from gradcli.engine.run.language.members import DRAWS
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import np, plain
+from gradcli.engine.values.dtypes import DTYPES
 from gradcli.engine.values.limits import check_memory
 from gradcli.engine.values.sizes import sizes
 from gradcli.errors import run_error
@@ -24,6 +25,10 @@ def seeded(kind: str, seed: Any) -> Any:
         ) from None
 
 
+_DTYPES_AT = {"random": 1, "standard_normal": 1, "integers": 3}
+"""The place of the dtype among the arguments of the draws that have one."""
+
+
 def drawn(rng: Any, name: str, args: Any, keywords: Any) -> Any:
     """The numbers that a generator draws: one, or a tensor if a size is given."""
     function = getattr(rng, name, None)
@@ -33,6 +38,10 @@ def drawn(rng: Any, name: str, args: Any, keywords: Any) -> Any:
     named = {key: _given(value) for key, value in keywords.items()}
     if name == "multivariate_normal":
         named.setdefault("check_valid", "raise")  # NumPy warns of a wrong covariance, and draws
+    at = _DTYPES_AT.get(name, len(given))
+    for asked in (*given[at : at + 1], named.get("dtype")):
+        if isinstance(asked, str) and asked not in DTYPES:
+            raise run_error("bad-argument", f"`{name}` draws numbers of no dtype `{asked}`")
     place = DRAWS[name]
     size = given if place is None else given[place] if len(given) > place else named.get("size")
     if size is not None and not isinstance(size, np.ndarray):

@@ -135,3 +135,14 @@ def test_the_types_of_a_gradient_are_right(text, monkeypatch):
 def test_a_tensor_that_something_else_holds_is_not_changed_apart(text):
     with pytest.raises(ProgramError, match="in place that others may hold"):
         answers(text, "always")
+
+
+@pytest.mark.parametrize("use", ["d.get([1.0])", "d.pop([1.0])", "d.setdefault([1.0], 2.0)"])
+def test_a_list_as_a_key_is_refused_as_by_the_interpreter(use):
+    program = load(f"input x = 1.0\nd = {{}}\n{use}\nx")
+    refusals = []
+    for mode in ("never", "auto", "always"):
+        with pytest.raises(GradError) as refused:
+            program.grad(options=Options(compile=mode))
+        refusals.append(refused.value.diagnostics[0].message)
+    assert len({*refusals}) == 1

@@ -17,8 +17,8 @@ class Dictionaries:
         self._trace = trace
 
     def key(self, key: Any) -> Any:
-        """Return a key, which must be known."""
-        if not is_known(key) or isinstance(key, Tensor):
+        """Return a key, which must be known. A list is none: a run refuses it."""
+        if not is_known(key) or isinstance(key, (Tensor, list, dict, set)):
             raise self._trace.refused("a key of a dictionary is known only at run time")
         return key
 
@@ -46,7 +46,9 @@ class Dictionaries:
                 self._trace.touch(items)
                 items.update(*args, **keywords)
                 return None
-            case "pop", [key] | [key, _] if not keywords and (len(args) > 1 or key in items):
+            case "pop", [key] | [key, _] if not keywords and (
+                len(args) > 1 or self.key(key) in items
+            ):
                 self._trace.touch(items)
                 return items.pop(self.key(key), *args[1:])
             case "setdefault", [key, value] if not keywords:

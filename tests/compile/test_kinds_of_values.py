@@ -137,12 +137,9 @@ def test_a_tensor_that_something_else_holds_is_not_changed_apart(text):
         answers(text, "always")
 
 
+@pytest.mark.parametrize("mode", ["never", "auto", "always"])
 @pytest.mark.parametrize("use", ["d.get([1.0])", "d.pop([1.0])", "d.setdefault([1.0], 2.0)"])
-def test_a_list_as_a_key_is_refused_as_by_the_interpreter(use):
+def test_a_list_as_a_key_is_refused_however_a_program_runs(use, mode):
     program = load(f"input x = 1.0\nd = {{}}\n{use}\nx")
-    refusals = []
-    for mode in ("never", "auto", "always"):
-        with pytest.raises(GradError) as refused:
-            program.grad(options=Options(compile=mode))
-        refusals.append(refused.value.diagnostics[0].message)
-    assert len({*refusals}) == 1
+    with pytest.raises(GradError, match="key"):
+        program.grad(options=Options(compile=mode))

@@ -18,8 +18,8 @@ def chain(first, length):
 @pytest.mark.parametrize("first", ["b", "np.ones(3)"])
 def test_the_cost_is_proportional_to_the_program(first, monkeypatch):
     asked = []
-    one = arrays.is_array
-    monkeypatch.setattr(arrays, "is_array", lambda *a: asked.append(a) or one(*a))
+    one = arrays._is_array
+    monkeypatch.setattr(arrays, "_is_array", lambda *a: asked.append(a) or one(*a))
     counts = []
     for length in (50, 100):
         asked.clear()

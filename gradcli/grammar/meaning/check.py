@@ -21,7 +21,6 @@ from gradcli.grammar.meaning.names import (
     PREFIXES,
     RULE_BASES,
     Names,
-    Scope,
     analyse,
     assigned,
     assigned_attributes,
@@ -34,6 +33,7 @@ from gradcli.grammar.meaning.names import (
     walk,
 )
 from gradcli.grammar.meaning.placement import parameter_faults, placement_faults, target_faults
+from gradcli.grammar.meaning.scopes import Scope
 from gradcli.grammar.syntax import ast
 from gradcli.grammar.syntax.faults import Fault
 from gradcli.grammar.syntax.literals import LARGEST, too_large

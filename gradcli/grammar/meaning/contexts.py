@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from gradcli.grammar.meaning import modules
-from gradcli.grammar.meaning.names import Names, Scope, dotted
+from gradcli.grammar.meaning.names import Names, dotted
+from gradcli.grammar.meaning.scopes import Scope
 from gradcli.grammar.syntax import ast
 
 _MODES = {name: name for name in ("no_grad", "inference_mode", "enable_grad")}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import assert_never
@@ -13,6 +14,7 @@ from gradcli.grammar.syntax import ast
 from gradcli.ir import program as ir
 from gradcli.source import Span
 
+_SHOWING = frozenset({"print", "str"})  # built-ins that make texts of their arguments
 MOST_NESTED = 20  # tests of one `and`, `or` or comparison that nest in each other's blocks
 
 
@@ -271,6 +273,8 @@ class Expressions(Displays):
                 rows = ir.Slot(self.temporary(), e.args[0].span)
                 self.emit(self.application(rows.span, rows.index, "numpy_rows", args[:1], ()))
                 args = (rows, *args[1:])
+            if builtin in _SHOWING:
+                args = self.all_shown(e.args, args)
             if out is None:
                 target = self.target(busy, into)
                 self.emit(self.application(e.span, target, builtin, args, keywords))
@@ -292,6 +296,8 @@ class Expressions(Displays):
                 args, keywords = (self.held(e.args[0]),), ()
             else:
                 args, keywords = self.arguments(e)
+                if name == "format" and _is_plain(function.value):
+                    args = self.all_shown(e.args, args)
             target = self.target(busy, into)
             if self.is_operation(function):
                 name = self.of_arrays(function) or name
@@ -429,6 +435,20 @@ class Expressions(Displays):
             return False
         return is_list(e.args[0]) or not isinstance(e.args[0], (ast.Binary, ast.Unary))
 
+    def all_shown(
+        self, args: Sequence[ast.Expr], values: Sequence[ir.Operand]
+    ) -> tuple[ir.Operand, ...]:
+        """The values of arguments whose texts are shown."""
+        return tuple(self.shown(e, value) for e, value in zip(args, values, strict=True))
+
+    def shown(self, e: ast.Expr, value: ir.Operand) -> ir.Operand:
+        """The value whose text is shown: an array beside tensors has NumPy's."""
+        if not self.names.is_array_beside_tensors(e, self.function.scope):
+            return value
+        made = ir.Slot(self.temporary(), e.span)
+        self.emit(self.application(e.span, made.index, "numpy_text", (value,), ()))
+        return made
+
     def arguments(self, e: ast.Call) -> tuple[tuple[ir.Operand, ...], ir.Named]:
         args = tuple(self.expression(a) for a in e.args)
         return args, tuple((k.name, self.expression(k.value)) for k in e.keywords)
@@ -476,6 +496,8 @@ class Expressions(Displays):
             inner = self.function.busy
             value, spec = self.expression(part.value), self.text(part.span, part.spec)
             conversion = part.conversion
+            if conversion in ("", "s") and not part.spec and not part.debug:
+                value = self.shown(part.value, value)
             if part.debug and not conversion and not part.spec:
                 conversion = "r"
             target = self.target(inner, None)
@@ -531,3 +553,9 @@ def is_list(e: ast.Expr) -> bool:
         if isinstance(e, ast.Binary) and e.op in ("+", "*"):
             pending += (e.left, e.right)
     return False
+
+
+def _is_plain(e: ast.Expr) -> bool:
+    """True for the text of a format without anything in its braces but numbers."""
+    text = e.value if isinstance(e, ast.Literal) else None
+    return isinstance(text, str) and not re.sub(r"\{\d*\}|[^{}]", "", text)

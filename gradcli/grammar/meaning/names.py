@@ -11,12 +11,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
 from gradcli.grammar.meaning import modules
+from gradcli.grammar.meaning.scopes import Scope
 from gradcli.grammar.syntax import ast
 from gradcli.ir import program as ir
 from gradcli.record import Record
 from gradcli.source import Span
 
 if TYPE_CHECKING:
+    from gradcli.grammar.meaning.arrays import Arrays
     from gradcli.ir.signature import Signatures
 
 PREFIXES = frozenset({"torch", "F", "math"})
@@ -100,28 +102,6 @@ def _builtin_of(path: str, signatures: Signatures) -> str | None:
     return name if name in signatures else None
 
 
-class Scope(Record):
-    """The names of a function or class, and the enclosing scope; None stands for the top level.
-    Functions in a class do not see the names of its body. `kind` is "class", "method" (also of a
-    function in a method) or "function"; `made` is the `def` if it is one.
-    """
-
-    __slots__ = ("names", "outer", "kind", "made")
-    names: frozenset[str]
-    outer: Scope | None
-    kind: str
-    made: ast.Def | None
-
-    def binds(self, name: str) -> bool:
-        """True if the name is local here or in an enclosing function."""
-        scope: Scope | None = self
-        while scope is not None:
-            if name in scope.names:
-                return True
-            scope = scope.outer
-        return False
-
-
 Visit: TypeAlias = tuple[ast.Node, str, Scope | None]
 """A node, how its value is used and the scope in which it stands. It is used as "call" where it is
 called, as "base" where an attribute is taken of it, "class" where only a class will do, "mark" of a
@@ -171,7 +151,7 @@ class Names(Record):
             differentiable function without attributes is none.
         rules: Names of own differentiable functions.
         signatures: The built-ins.
-        arrays: Top-level names of NumPy's arrays in a program that imports NumPy and PyTorch.
+        arrays: What is known of NumPy's arrays, in a program that imports NumPy and PyTorch.
     """
 
     __slots__ = (
@@ -190,7 +170,6 @@ class Names(Record):
         "signatures",
         "arrays",
         "_bound",
-        "_arrays_of",
     )
     top: tuple[str, ...]
     counts: dict[str, int]
@@ -205,9 +184,8 @@ class Names(Record):
     members: frozenset[str]
     rules: frozenset[str]
     signatures: Signatures
-    arrays: frozenset[str]
+    arrays: Arrays | None
     _bound: frozenset[str]
-    _arrays_of: dict[int, tuple[ast.Def, frozenset[str]]]  # of the functions asked for, by id
 
     def is_bound(self, name: str, scope: Scope | None = None) -> bool:
         """True if the program defines a name in a scope: it is assigned, declared, a size or an
@@ -221,40 +199,15 @@ class Names(Record):
         """
         found = modules.of_arrays(expr.name, self.imports.values())
         if found is None and expr.name in modules.OF_ARRAYS_ALONE:
-            is_array = modules.has_arrays(self.imports.values()) and self._is_array(
-                expr.value, scope
-            )
+            is_array = self.is_array_beside_tensors(expr.value, scope)
             return modules.OF_ARRAYS_ALONE[expr.name] if is_array else None
         return found
 
-    def _is_array(self, expr: ast.Expr, scope: Scope | None) -> bool:
-        from gradcli.grammar.meaning.arrays import is_array
-
-        return is_array(expr, self._arrays_in(scope), lambda e: self.path(e, scope))
-
-    def _arrays_in(self, scope: Scope | None) -> frozenset[str]:
-        """The names of arrays that a scope sees: its own, and those of the scopes around it."""
-        if scope is None:
-            return self.arrays
-        if scope.made is None:
-            return self._arrays_in(scope.outer) - scope.names
-        kept = self._arrays_of.get(id(scope.made))
-        if kept is None:
-            kept = scope.made, self._arrays_of_function(scope, scope.made)
-            self._arrays_of[id(scope.made)] = kept
-        return kept[1]
-
-    def _arrays_of_function(self, scope: Scope, made: ast.Def) -> frozenset[str]:
-        from gradcli.grammar.meaning.arrays import array_names
-
-        around = self._arrays_in(scope.outer) - scope.names
-        counts: dict[str, int] = {}
-        body = made.body
-        given = (param.name for param in made.params)
-        for name in (*given, *assigned(body), *_assigned_inside(body, "nonlocal")):
-            if name in scope.names:
-                counts[name] = counts.get(name, 0) + 1
-        return around | array_names(body, counts, lambda e: self.path(e, scope), around)
+    def is_array_beside_tensors(self, expr: ast.Expr, scope: Scope | None) -> bool:
+        """True if an expression is certainly one of NumPy's arrays in a program that imports
+        PyTorch, too.
+        """
+        return self.arrays is not None and self.arrays.are(expr, scope, self.path)
 
     def builtin(self, expr: ast.Expr, scope: Scope | None = None) -> str | None:
         """Name of the built-in that an expression stands for in a scope, or None."""
@@ -406,14 +359,12 @@ def analyse(
     rules = _rules(classes, imports)
     own = _members(module, classes, rules)
     members = frozenset((*own, *modules.methods(imports.values())))
-    arrays: frozenset[str] = frozenset()
+    arrays = None
     if modules.has_arrays(imports.values()) and modules.library(imports.values()) == "torch":
-        from gradcli.grammar.meaning.arrays import array_names
+        from gradcli.grammar.meaning.arrays import Arrays
 
-        arrays = array_names(
-            module.body, counts, lambda e: full_path(e, bound.__contains__, imports)
-        )
-    return Names(*named, members, rules, signatures, arrays, bound, {})
+        arrays = Arrays(module.body, counts, _counts_inside, lambda f: function_scope(f, None))
+    return Names(*named, members, rules, signatures, arrays, bound)
 
 
 def function_scope(function: Function, outer: Scope | None) -> Scope:
@@ -452,6 +403,16 @@ def outer_names(body: tuple[ast.Statement, ...]) -> Iterator[str]:
             yield from statement.names
         elif not isinstance(statement, (ast.Def, ast.Class)):
             pending.extend(reversed(_inner(statement)))
+
+
+def _counts_inside(function: ast.Def, scope: Scope) -> dict[str, int]:
+    """How often a function gives a value to each of its names; a parameter has one."""
+    counts: dict[str, int] = {}
+    params = (param.name for param in function.params)
+    for name in (*params, *assigned(function.body), *_assigned_inside(function.body, "nonlocal")):
+        if name in scope.names:
+            counts[name] = counts.get(name, 0) + 1
+    return counts
 
 
 def _assigned_inside(body: tuple[ast.Statement, ...], kind: str) -> Iterator[str]:

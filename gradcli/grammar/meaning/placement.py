@@ -12,12 +12,12 @@ from gradcli.grammar.meaning.names import (
     METHODS_OF_RULES,
     RULE_BASES,
     Names,
-    Scope,
     assigned,
     class_scope,
     function_scope,
     names_one,
 )
+from gradcli.grammar.meaning.scopes import Scope
 from gradcli.grammar.syntax import ast
 from gradcli.grammar.syntax.faults import Fault
 from gradcli.record import Record

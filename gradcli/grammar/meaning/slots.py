@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from gradcli.grammar.meaning.names import Names, Scope
+from gradcli.grammar.meaning.names import Names
+from gradcli.grammar.meaning.scopes import Scope
 from gradcli.ir import program as ir
 from gradcli.ir.visit import all_functions
 

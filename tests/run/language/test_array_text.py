@@ -58,6 +58,44 @@ def test_arrays_print_as_in_numpy(array, options):
     assert printed(text) == by_numpy(text)
 
 
+BESIDE = "import torch\nimport numpy as np\n"
+"""Imports of a program that has tensors and arrays."""
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+@pytest.mark.parametrize("array", ARRAYS)
+def test_arrays_beside_tensors_print_as_in_numpy(array, options):
+    text = f"{options}x = {array}\ny = x\nprint(x, str(y), f'{{x}} {{y!s}}', '{{}} {{}}'.format(x, 1))\n"
+    text += f"print({array})\ndef f():\n    a = {array}\n    return a\nprint(f(), x == x)\n"
+    text += f"u, v = {array}, 1\nprint(u, v)\n"
+    assert printed(BESIDE + text) == by_numpy(f"import numpy as np\n{text}")
+
+
+def test_tensors_beside_arrays_print_as_in_pytorch():
+    text = """
+def turned(t):
+    return t.detach().numpy() * 2
+def added(t, a):
+    return t + a.sum()
+def more(n, t):
+    return turned(t) if n < 2 else more(n - 1, t)
+x = torch.tensor([1.0, 2.5], requires_grad=True)
+a = turned(x)
+s, v = np.linalg.eigh(np.array([[2.0, 0.0], [0.0, 3.0]]))
+for i in range(300):
+    x = x * 1.0
+    if i == 299:
+        print(i, a, s)
+print(x, a, added(x, x), [x.sum()], more(3, x), f"{a.sum()} {x.sum():.2f} {s}", str(x))
+"""
+    assert printed(BESIDE + text) == (
+        "299 [2. 5.] [2. 3.]\n"
+        "tensor([1.0000, 2.5000], grad_fn=<MulBackward0>) [2. 5.] "
+        "tensor([4.5000, 6.0000], grad_fn=<AddBackward0>) [tensor(3.5000, grad_fn=<SumBackward0>)] "
+        "tensor([2., 5.]) 7.0 3.50 [2. 3.] tensor([1.0000, 2.5000], grad_fn=<MulBackward0>)\n"
+    )
+
+
 @pytest.mark.parametrize(
     "value", ["type(x)", "type(x).__name__", "[x.dtype]", "x.shape", "isinstance(x, np.ndarray)"]
 )
@@ -99,6 +137,17 @@ def test_code_prints_arrays_as_a_run(compiling):
         "for i in range(300):\n    y = y * 1.001\nprint(y[0] > 1, y.shape)\ny.sum()"
     )
     assert printed(text, compile=compiling) == "True (2,)\n"
+
+
+@pytest.mark.parametrize("compiling", ["never", "always"])
+def test_code_prints_arrays_beside_tensors_as_a_run(compiling):
+    text = (
+        "input x = 2.0\na = np.linspace(0.0, 1.0, 3)\ny = x\nfor i in range(300):\n    y = y * 1.001\n"
+        "    if i == 150:\n        print(i, a, a * 2, a[1])\n    a = a * 1.0\nprint(f'{a}', y > 1)\ny"
+    )
+    assert printed(BESIDE + text, compile=compiling) == (
+        "150 [0.  0.5 1. ] [0. 1. 2.] 0.5\n[0.  0.5 1. ] True\n"
+    )
 
 
 METHODS = [

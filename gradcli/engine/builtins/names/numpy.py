@@ -13,6 +13,8 @@ from gradcli.engine.ops.op import REQUIRED, Op, constant, host
 from gradcli.engine.ops.statics import UNSURE, Statics
 from gradcli.engine.run.language.joining import Joiner
 from gradcli.engine.run.session import classes
+from gradcli.engine.run.session.array_text import printed_as
+from gradcli.engine.run.session.text import text
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.data import NUMBERS, dtype_of, np, plain, shape_of
 from gradcli.engine.values.limits import check_memory
@@ -673,6 +675,22 @@ rows_of_a_sum: Op = host(
     traced=_rows_traced,
     doc="A list or tuple of arrays or rows as an array, else the value itself: what `np.sum` adds.",
     source="NumPy: sum",
+)
+
+
+def _text(value: Any) -> str:
+    with printed_as("numpy"):
+        return text(value)
+
+
+text_of_array: Op = host(
+    "numpy_text",
+    lambda session, x: _text(x),
+    args=("x",),
+    infer=lambda known, x: known.text(),
+    traced=lambda code, x: code.text(lambda given: _text(given[0]), (x,)),
+    doc="The text of an array as NumPy prints it, in a program that imports PyTorch, too.",
+    source="NumPy: array2string",
 )
 
 

@@ -60,9 +60,11 @@ def array_printing() -> ArrayPrinting:
 
 @contextmanager
 def printed_as(library: str) -> Iterator[None]:
-    """A block in which texts are made as in a program with the arrays of a library."""
+    """A block in which texts are made as in a program with the arrays of a library, by the options
+    of the run.
+    """
     outer = QUESTION.array_printing
-    QUESTION.array_printing = USUAL[library]
+    QUESTION.array_printing = array_printing().of(library)
     try:
         yield
     finally:

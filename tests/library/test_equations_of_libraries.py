@@ -179,3 +179,32 @@ def test_other_methods_of_torchdiffeq_are_refused():
     call = "odeint(lambda t, y: y, torch.ones(1), torch.ones(2), method='rk4')"
     with pytest.raises(GradError, match="'dopri5'"):
         result(f"import torch\nfrom torchdiffeq import odeint\n{call}")
+
+
+COUNTS = {
+    "minimize(f, [3.0, 1.0])": "nfev",
+    "root(lambda x: [f(x) - 20.0, x[1] - 2.0], [3.0, 1.0])": "nfev",
+    "least_squares(lambda x: np.array([f(x), x[1] - 2.0]), [3.0, 1.0])": "nfev",
+    "minimize_scalar(lambda x: f([x, x ** 2]))": "nfev",
+    "root_scalar(lambda x: f([x, 0.0]) - 20.0, bracket=[1.0, 9.0])": "function_calls",
+}
+
+
+@pytest.mark.parametrize("call", COUNTS)
+def test_a_result_tells_how_often_the_function_ran_to_find_it(call):
+    """The result's own value and Jacobian are taken once more, at the point that was found."""
+    text = f"""
+import numpy as np
+from scipy.optimize import least_squares, minimize, minimize_scalar, root, root_scalar
+
+runs = []
+
+def f(x):
+    runs.append(1)
+    return (x[0] - 1.0) ** 2 + (x[1] - 2.0) ** 4 + x[1] ** 2
+
+found = {call}
+[len(runs), found.{COUNTS[call]}]
+"""
+    ran, told = result(text)
+    assert ran == told > 3

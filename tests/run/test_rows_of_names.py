@@ -61,6 +61,7 @@ WITHIN = frozenset(
         *("torch.nn.BackwardHookFunction", "torch.nn.HookHandle", "torch.nn.framed"),
         *("torch.nn.NonDynamicallyQuantizableLinear", "torch.nn.indented"),
         *("torch.nn.reduction_of", "scipy.stats.as_floats", "scipy.optimize.OptimizeResult"),
+        "scipy.optimize.CountedFunction",
         "scipy.optimize.RootResults",
         *(
             "jax.example_libraries.optimizers.JoinPoint",

@@ -1,4 +1,4 @@
-"""Objects of the classes that a program, or the library, makes."""
+"""Objects of the classes that a program, or the library, makes, and those that it only shows."""
 
 from __future__ import annotations
 
@@ -37,3 +37,15 @@ def with_parts(value: Any, parts: Sequence[Any]) -> Any:
     """An object such as `value`, which has parts, with others."""
     form = type(value)._tree_form
     return form.unflatten(form.flatten(value)[1], tuple(parts))
+
+
+class Shown:
+    """Base of what a program only shows, as plots: objects that have every attribute and method,
+    take every item, and can be called and unpacked. `run.language.pictures` says what each gives.
+    """
+
+    __slots__ = ()
+
+    def spread(self, names: int) -> list[Any]:
+        """What as many names get when the object is unpacked into them."""
+        raise NotImplementedError

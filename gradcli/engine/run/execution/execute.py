@@ -23,7 +23,7 @@ from gradcli.engine.tape.graph import Node, Site
 from gradcli.engine.tape.tensor import truth
 from gradcli.engine.values.data import SEQUENCES, Quiet
 from gradcli.engine.values.limits import QUESTION, Counters, Reached, joined_text, meter
-from gradcli.engine.values.shown import Shown
+from gradcli.engine.values.objects import Shown
 from gradcli.errors import (
     AssertionFailed,
     DepthError,

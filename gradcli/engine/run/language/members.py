@@ -42,8 +42,7 @@ from gradcli.engine.values.data import NUMBERS, dtype_of, np, plain, shape_of
 from gradcli.engine.values.dtypes import DTYPES, DType, dtype_name
 from gradcli.engine.values.fields import Fields
 from gradcli.engine.values.limits import QUESTION, check_items
-from gradcli.engine.values.objects import Object
-from gradcli.engine.values.shown import Shown
+from gradcli.engine.values.objects import Object, Shown
 from gradcli.engine.values.sizes import Size, whole
 from gradcli.errors import RunError, run_error
 

@@ -21,8 +21,7 @@ from gradcli.engine.values import memory
 from gradcli.engine.values.data import KEYS, NUMBERS
 from gradcli.engine.values.fields import VIEWS, Fields, Named
 from gradcli.engine.values.limits import check_items, check_memory, check_text
-from gradcli.engine.values.objects import Object
-from gradcli.engine.values.shown import Shown
+from gradcli.engine.values.objects import Object, Shown
 from gradcli.engine.values.sizes import Size, whole
 from gradcli.errors import RunError, run_error
 

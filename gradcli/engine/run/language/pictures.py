@@ -15,7 +15,7 @@ from gradcli.engine.tape.graph import Site
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import NUMBERS, plain
-from gradcli.engine.values.shown import Shown
+from gradcli.engine.values.objects import Shown
 from gradcli.errors import run_error
 
 _COLOURS = frozenset(

@@ -28,8 +28,7 @@ from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import NUMBERS, SCALARS
 from gradcli.engine.values.fields import VIEWS, Fields
 from gradcli.engine.values.limits import QUESTION, check_items
-from gradcli.engine.values.objects import Object
-from gradcli.engine.values.shown import Shown
+from gradcli.engine.values.objects import Object, Shown
 from gradcli.errors import RunError, run_error
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from functools import cached_property
+from math import inf
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
@@ -30,6 +31,9 @@ Key: TypeAlias = tuple[Any, ...]
 _WORTH = 0.06  # assumed seconds of compiling any program
 _EACH = 0.001  # and for each instruction that it becomes
 _SOLVER = 0.8  # and for the methods that solve its equations
+_FOLLOWED = 20_000  # instructions and values that specializing may follow for each second assumed
+_SHARE = 0.25  # and for each second that code may save, this many times as many
+_LATER = 4.0  # times the seconds of an attempt that took too much work, before the next one
 _ROWS = 3  # questions that are always interpreted; the first also fills caches
 _RUNS = 20  # runs of a check that are always interpreted
 _SOON = 1.0  # seconds to a limit on time within which nothing is compiled
@@ -73,6 +77,7 @@ class Jit:
         self._compiled: dict[Key, Compiled | Diagnostic] = Recent(_CODES)
         self._perturbed: dict[Key, Perturbed | Diagnostic] = Recent(_CODES)
         self._spent: dict[Key, tuple[int, float]] = Recent(_TIMES)
+        self._least: dict[Key, float] = Recent(_TIMES)  # seconds before the next attempt
 
     @cached_property
     def _has_loops(self) -> bool:
@@ -112,7 +117,8 @@ class Jit:
             done, answer = self._begun(key, question, request)
             if done:
                 return answer
-        made = self._made(key, question, request)
+        most = None if when == "always" else self._so_far(key)[1]
+        made = self._made(key, question, request, most)
         if not isinstance(made, Diagnostic):
             if made.lowered.draws and request.options.seed is None:
                 seed = int.from_bytes(os.urandom(8))  # the interpreter draws the same from it
@@ -120,7 +126,7 @@ class Jit:
             return self._by_code(made, question, request)
         if when == "always":
             raise ProgramError(made)
-        return question(self._loaded, request)
+        return self._timed(key, question, request)
 
     def code(self, question: Question, request: Request) -> Compiled | None:
         """The code that answers a question for many rows, if there is any by now: one that draws no
@@ -132,7 +138,8 @@ class Jit:
         key = _key(question.__name__, request)
         if when == "auto" and key not in self._compiled and not self._pays(key):
             return None
-        made = self._made(key, question, request)
+        most = None if when == "always" else self._so_far(key)[1]
+        made = self._made(key, question, request, most)
         return None if isinstance(made, Diagnostic) or made.lowered.draws else made
 
     def perturbed(
@@ -165,7 +172,7 @@ class Jit:
 
     def _pays(self, key: Key) -> bool:
         count, seconds = self._so_far(key)
-        return count >= _ROWS and seconds > self._worth
+        return count >= _ROWS and seconds > self._least.get(key, self._worth)
 
     def _so_far(self, key: Key) -> tuple[int, float]:
         """The number of questions that were interpreted, and the seconds of all but the first."""
@@ -191,7 +198,10 @@ class Jit:
         with Room(NESTED):
             known = known_steps(self._loaded.program, given)
         trial = Warmup(
-            known, self._worth, lambda: self._can_be_made(key, question, request), options.echo
+            known,
+            self._worth,
+            lambda seconds: self._seconds_to_code(key, question, request, seconds),
+            options.echo,
         )
         tried = request.changed(options=options.changed(patience=trial.patience, echo=trial.echo))
         try:
@@ -204,23 +214,46 @@ class Jit:
             if not trial.is_over:
                 trial.settle()
 
-    def _can_be_made(self, key: Key, question: Question, request: Request) -> bool:
-        """True if there is code for a question, asked in the middle of a run."""
+    def _seconds_to_code(
+        self, key: Key, question: Question, request: Request, seconds: float
+    ) -> float:
+        """The seconds that code must save before it is made, asked in the middle of a run with so
+        many ahead: zero if there is code by now, infinity if there is never any.
+        """
         outer = QUESTION.printing, QUESTION.array_printing, QUESTION.default_dtype
         QUESTION.printing, QUESTION.array_printing = None, None
         QUESTION.default_dtype = "float64"
         try:
-            return not isinstance(self._made(key, question, request), Diagnostic)
+            if not isinstance(self._made(key, question, request, seconds), Diagnostic):
+                return 0.0
+            return inf if key in self._compiled else self._least.get(key, inf)
         finally:
             QUESTION.printing, QUESTION.array_printing, QUESTION.default_dtype = outer
 
-    def _made(self, key: Key, question: Question, request: Request) -> Compiled | Diagnostic:
-        """The code for a question, or why there is none."""
+    def _made(
+        self, key: Key, question: Question, request: Request, seconds: float | None
+    ) -> Compiled | Diagnostic:
+        """The code for a question, or why there is none.
+
+        Args:
+            key: That of the question.
+            question: What is asked.
+            request: With these inputs.
+            seconds: What code may save; it takes work in proportion, or there is none for now.
+                None if it is worth any work.
+        """
         found = self._compiled.get(key)
         if found is None:
+            from gradcli.engine.compile.budget import Budget
             from gradcli.questions.coded.compiled import compile_question
 
-            found = self._compiled[key] = compile_question(self._loaded, question.__name__, request)
+            assumed = inf if seconds is None else max(self._worth, _WORTH) + _SHARE * seconds
+            budget = Budget(_FOLLOWED * assumed)
+            found = compile_question(self._loaded, question.__name__, request, budget)
+            if isinstance(found, Diagnostic) and budget.is_used_up:
+                self._least[key] = _LATER * max(self._worth, seconds or 0.0)
+            else:
+                self._compiled[key] = found
             request.options.remark(found if isinstance(found, Diagnostic) else found.remark)
         return found
 

@@ -124,11 +124,11 @@ def test_what_is_made_of_a_param_with_dimensions_requires_grad(shown, back_end):
 def test_nobody_sees_when_code_is_made(few, monkeypatch):
     asked = []
 
-    def is_long(self, now, pace):
+    def ahead(self, now, pace):
         asked.append(self._taken)
-        return self._taken >= few
+        return 9.0 if self._taken >= few else 0.0
 
-    monkeypatch.setattr(Warmup, "_is_long", is_long)
+    monkeypatch.setattr(Warmup, "_ahead", ahead)
     for text in PROGRAMS.values():
         for question in ("run", "grad"):
             assert answer(text, question, "auto") == interpreted(text, question), text
@@ -148,7 +148,7 @@ def test_a_run_whose_loop_is_long_is_code_from_its_beginning():
 
 
 def test_what_a_program_has_set_is_as_before_when_no_code_can_be_made(monkeypatch):
-    monkeypatch.setattr(Warmup, "_is_long", lambda self, now, pace: self._taken >= 2)
+    monkeypatch.setattr(Warmup, "_ahead", lambda self, *of: 9.0 if self._taken >= 2 else 0.0)
     text = (
         "torch.set_default_dtype(torch.float32)\ntorch.set_printoptions(precision=2)\n"
         "for i in range(9): print(tensor([i / 3]), tensor(0.1).dtype)\n"

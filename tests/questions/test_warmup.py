@@ -1,5 +1,7 @@
 """When a run that is interpreted goes over to code: by a clock that goes as steps are taken."""
 
+import itertools
+from math import inf
 from types import SimpleNamespace
 
 import pytest
@@ -14,16 +16,16 @@ from gradcli.questions.jit import SOLVERS, solves
 WORTH = 0.1
 
 
-def run(taking, known, *, code=True, printing=(), start=0.0):
+def run(taking, known, *, code=lambda seconds: 0.0, printing=(), start=0.0):
     """A run of steps that take so long: how many are taken until there is code, None if there is
     never any; when it is asked for; what is printed, with the step at which it appears.
     """
     now = SimpleNamespace(time=start)
     asked, shown = [], []
 
-    def make():
+    def make(seconds):
         asked.append(step)
-        return code
+        return code(seconds)
 
     trial = Warmup(known, WORTH, make, lambda text: shown.append((text, step)), lambda: now.time)
     left, end = 0, None
@@ -68,14 +70,29 @@ def test_a_run_of_unknown_length_is_code_when_it_has_taken_as_long_as_making_it(
 
 
 def test_a_run_of_which_there_is_no_code_asks_once():
-    end, asked, _ = run([0.0001] * 100_000, 0, code=False)
+    end, asked, _ = run([0.0001] * 100_000, 0, code=lambda seconds: inf)
     assert end is None
     assert len(asked) == 1
 
 
+def test_code_that_takes_too_much_work_is_asked_for_again_in_longer_runs():
+    saved = []
+
+    def code(seconds):
+        saved.append(seconds)
+        return 4 * seconds if len(saved) < 3 else 0.0
+
+    end, asked, _ = run([0.0001] * 100_000, 0, code=code)
+    assert end == asked[-1]
+    assert saved[0] > WORTH
+    assert [b > 4 * a for a, b in itertools.pairwise(saved)] == [True, True]
+    assert 16_000 < end < 22_000
+    assert run([0.0001] * 9_000, 9_000, code=lambda seconds: 4 * seconds)[0] is None
+
+
 def test_what_is_printed_appears_once_it_is_decided():
     assert run([0.0001] * 300, 300, printing=(3, 200))[2] == [("step 3", 299), ("step 200", 299)]
-    _, (step,), shown = run([0.0001] * 9_000, 0, code=False, printing=(3, 8_000))
+    _, (step,), shown = run([0.0001] * 9_000, 0, code=lambda seconds: inf, printing=(3, 8_000))
     assert shown == [("step 3", step), ("step 8000", 8_000)]
     assert run([0.001] * 500, 500, printing=(0,))[2] == []  # code prints it
 
@@ -105,7 +122,7 @@ def test_code_is_made_when_it_begins_to_pay(seconds, known, end):
 
 
 def test_the_clock_is_looked_at_ever_more_seldom():
-    trial = Warmup(0, WORTH, lambda: True, print, lambda: 5.0)
+    trial = Warmup(0, WORTH, lambda seconds: 0.0, print, lambda: 5.0)
     assert [trial.patience() for _ in range(14)] == [
         *(1, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512),
         *[1000] * 3,
@@ -115,7 +132,7 @@ def test_the_clock_is_looked_at_ever_more_seldom():
 def test_the_time_before_the_first_step_does_not_count():
     now = SimpleNamespace(time=7.0)
     shown = []
-    trial = Warmup(0, WORTH, lambda: True, shown.append, lambda: now.time)
+    trial = Warmup(0, WORTH, lambda seconds: 0.0, shown.append, lambda: now.time)
     now.time = 9.0
     trial.patience()
     for time, expected in ((9.0, []), (9.19, []), (9.21, ["text"] * 3), (9.21, ["text"] * 4)):
@@ -128,7 +145,7 @@ def test_the_time_before_the_first_step_does_not_count():
 
 def test_what_is_printed_once_it_is_decided_appears_at_once():
     shown = []
-    trial = Warmup(0, WORTH, lambda: True, shown.append, lambda: 5.0)
+    trial = Warmup(0, WORTH, lambda seconds: 0.0, shown.append, lambda: 5.0)
     trial.patience()
     trial.settle()
     trial.echo("text")

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from gradcli.cpython import Uncollected
 from gradcli.engine.compile import backends
+from gradcli.engine.compile.budget import Budget
 from gradcli.engine.compile.control import MOST, Control, Left, nowhere
 from gradcli.engine.compile.specialize.program import Tensors
 from gradcli.engine.compile.specialize.tracing.scalarized import PickingVectors, Vectors
@@ -137,11 +138,17 @@ class Compiled:
         bounded: the bounds of the inputs that have some.
     """
 
-    def __init__(self, loaded: Loaded, lowering: type[Lowered], request: Request) -> None:
+    def __init__(
+        self,
+        loaded: Loaded,
+        lowering: type[Lowered],
+        request: Request,
+        budget: Budget | None = None,
+    ) -> None:
         start = perf_counter()
         self._loaded = loaded
         serves = _is_alone if backends.has_machine_code() else None
-        self.lowered, self.code = coded(loaded, lowering, request, backends.code, serves)
+        self.lowered, self.code = coded(loaded, lowering, request, backends.code, serves, budget)
         self._bytes = sum(bytes_of(v.type) for v in values(self.lowered.program))
         self._results = [dtype_and_shape(type_of(x)) for x in self.lowered.program.block.results]
         self._of_row = _ELEMENT * sum(math.prod(shape) for _, shape in self._results)
@@ -408,9 +415,12 @@ def remark(seconds: float, code: backends.Code) -> Diagnostic:
     return Diagnostic("code-made", f"made {code.made} in {seconds * 1e3:.0f} ms{more}")
 
 
-def compile_question(loaded: Loaded, name: str, request: Request) -> Compiled | Diagnostic:
-    """The code for a question, or why there is none."""
-    return tried(loaded, request, lambda: Compiled(loaded, lowerings.lowering(name), request))
+def compile_question(
+    loaded: Loaded, name: str, request: Request, budget: Budget | None = None
+) -> Compiled | Diagnostic:
+    """The code for a question, or why there is none: a budget may be used up."""
+    lowering = lowerings.lowering(name)
+    return tried(loaded, request, lambda: Compiled(loaded, lowering, request, budget))
 
 
 def tried(loaded: Loaded, request: Request, make: Callable[[], Code]) -> Code | Diagnostic:
@@ -452,6 +462,7 @@ def coded(
     request: Request,
     make: Callable[[Program], Code],
     serves: Callable[[Code], bool] | None,
+    budget: Budget | None = None,
 ) -> tuple[Lowered, Code]:
     """A question, lowered, and `make` of its typed program. Its tensors are arrays if that gives
     code that `serves`; else scalarized if possible; else arrays, whatever the code; and if these
@@ -464,6 +475,7 @@ def coded(
         request: What is asked.
         make: Makes code of a typed program.
         serves: True for code of arrays that is as good as code of single numbers; None if none is.
+        budget: The work that specializing it may take, in all attempts; None for any.
 
     Raises:
         NotCompilable: If nothing can be made of any of these.
@@ -473,7 +485,7 @@ def coded(
         limits = [UNROLLED, *([_MOST_INLINED] if _calls_in_loops(loaded.program) else [])]
         for most in limits:
             try:
-                made = lowering(loaded, request, Plan(tensors, most))
+                made = lowering(loaded, request, Plan(tensors, most, budget))
                 return made, make(made.program)
             except (TooLarge, ManyItems) as error:
                 return error

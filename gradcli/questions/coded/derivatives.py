@@ -61,7 +61,7 @@ class LoweredDerivatives(Lowered):
         self.loaded = loaded
         self.output = program.output if request.of is None else request.of
         watched, asked = self.names_of(loaded, request)
-        how = plan.tensors, plan.most_inlined
+        how = plan.tensors, plan.most_inlined, plan.budget
         made = specialize(program, request.shapes, watched, wanted, asked, *how)
         self.specialized = made
         self.names = self.differentiated(request, made, watched, asked)

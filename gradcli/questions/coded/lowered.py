@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from gradcli.engine.compile.budget import Budget
 from gradcli.engine.compile.specialize.binding import Draw
 from gradcli.engine.compile.specialize.program import Specialized, Tensors
 from gradcli.engine.compile.step_bounds import Effort
@@ -17,9 +18,10 @@ from gradcli.record import Record
 class Plan(Record):
     """How a program is specialized; the fields are arguments of `specialize`."""
 
-    __slots__ = ("tensors", "most_inlined")
+    __slots__ = ("tensors", "most_inlined", "budget")
     tensors: Tensors
     most_inlined: int
+    budget: Budget | None
 
 
 class Lowered:

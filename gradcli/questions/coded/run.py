@@ -37,7 +37,8 @@ class Run(Lowered):
         program = loaded.program
         names = [*program.names]
         wanted = [*names] if program.result is None else [*names, None]
-        made = specialize(program, request.shapes, (), wanted, (), plan.tensors, plan.most_inlined)
+        how = plan.tensors, plan.most_inlined, plan.budget
+        made = specialize(program, request.shapes, (), wanted, (), *how)
         self._names = names
         self._params = {i.name for i in program.inputs if i.kind == "param"}
         trees = zip(names, made.outputs, strict=False)

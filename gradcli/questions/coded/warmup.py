@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import inf
 from time import perf_counter
 
 from gradcli.engine.values.limits import limit_error
@@ -23,7 +24,8 @@ class Warmup:
     Args:
         steps: How many steps the run takes in any case.
         worth: The assumed seconds of compiling.
-        make: Compiles, and returns true if that succeeds.
+        make: Compiles if that pays for a run with so many seconds ahead. Returns how many there
+            must be before it is called again: zero if there is code, infinity if there is none.
         echo: Prints a text.
         clock: The time in seconds.
 
@@ -35,12 +37,12 @@ class Warmup:
         self,
         steps: int,
         worth: float,
-        make: Callable[[], bool],
+        make: Callable[[float], float],
         echo: Callable[[str], None],
         clock: Callable[[], float] = perf_counter,
     ) -> None:
         self._known = steps
-        self._worth = worth
+        self._worth = self._least = worth
         self._make = make
         self._print = echo
         self._clock = clock
@@ -66,12 +68,16 @@ class Warmup:
         else:
             self._taken += self._further
             pace = (now - self._last) / self._further
-            if self._is_long(now, min(pace, self._pace)):
-                self.is_over = self._make()
+            seconds = self._ahead(now, min(pace, self._pace))
+            if seconds > self._least:
+                self._least = self._make(seconds)
+                self.is_over = self._least == 0.0
                 if self.is_over:
                     raise limit_error("step-limit", "the run goes on as code", "steps")
-                self.settle()
-                return _ENDLESS
+                if self._least == inf:
+                    self.settle()
+                    return _ENDLESS
+                now = self._clock()
             self._pace = pace
         self._last = now
         self._further = min(max(self._taken, 1), _ONWARDS)
@@ -93,10 +99,10 @@ class Warmup:
             self._print(text)
         self._held.clear()
 
-    def _is_long(self, now: float, pace: float) -> bool:
-        """True if code is worth its while."""
+    def _ahead(self, now: float, pace: float) -> float:
+        """The seconds that code may save. As long as a run has taken it may take again."""
         spent, left = now - self._begin, self._known - self._taken
         if left > 0:
             is_known = spent > _SAMPLE and self._taken >= _STEPS
-            return is_known and left * pace > _GAIN * self._worth
-        return spent > self._worth
+            return left * pace / _GAIN if is_known else 0.0
+        return spent

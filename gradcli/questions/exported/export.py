@@ -383,11 +383,11 @@ def _lowered(
     """The typed program of the first question that has one."""
     first, *others = _ORDERS[order]
     try:
-        return first(loaded, asked, Plan(tensors, 0), of or [None])
+        return first(loaded, asked, Plan(tensors, 0, None), of or [None])
     except NotCompilable:
         for other in others:
             with suppress(NotCompilable):
-                return other(loaded, asked, Plan(tensors, 0), of or [None])
+                return other(loaded, asked, Plan(tensors, 0, None), of or [None])
         raise
 
 

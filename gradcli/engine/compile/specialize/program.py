@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, ClassVar, TypeAlias
 
 from gradcli.cpython import NESTED, Room
+from gradcli.engine.compile.budget import Budget
 from gradcli.engine.compile.specialize.binding import Array, Binding, Draw, Entry
 from gradcli.engine.compile.specialize.statements import Statements
 from gradcli.engine.compile.specialize.tracing.branches import chosen
@@ -173,6 +174,7 @@ def specialize(
     asked: Collection[str] = (),
     tensors: Tensors = Vectors,
     most_inlined: int = UNROLLED,
+    budget: Budget | None = None,
 ) -> Specialized:
     """Specialize a program.
 
@@ -185,11 +187,13 @@ def specialize(
         asked: The watched names that the user has chosen; ints in them become floats.
         tensors: The treatment of tensors with dimensions: `Vectors` or `Arrays`.
         most_inlined: The most instructions of an unrolled loop, with its calls inlined.
+        budget: The work that it may take; None for any.
 
     Raises:
         NotCompilable: If it cannot be a typed program.
     """
-    trace = Trace(program.main.span, tensors)
+    budget = budget or Budget()
+    trace = Trace(program.main.span, tensors, budget)
     trace.differentiates = bool(watched)
     try:
         return _specialized(program, trace, given, watched, wanted, asked, most_inlined)
@@ -197,7 +201,7 @@ def specialize(
         pass
     from gradcli.engine.compile.specialize.tracing.graph import Graph
 
-    trace = Trace(program.main.span, tensors)
+    trace = Trace(program.main.span, tensors, budget)
     trace.differentiates = bool(watched)
     trace.graph = Graph(trace)
     return _specialized(program, trace, given, watched, wanted, asked, most_inlined)

@@ -116,6 +116,7 @@ class Statements:
         """Specialize a block from an instruction on; the control flow after it."""
         for index in range(at, len(body)):
             i = body[index]
+            self._trace.budget.use(1)
             if i.span.end:  # those of the library have no place: the call in the program has
                 self._trace.span = i.span
             frame.block = self._trace.innermost

@@ -154,6 +154,7 @@ class Merge:
 
     def merged(self, a: Any, b: Any, name: str) -> Any:
         """Return the merged value of a name."""
+        self.trace.budget.use(1)
         if a is DEAD or b is DEAD or a is b:
             return self._moved(b, 1) if a is DEAD else self._moved(a, 0) if b is DEAD else a
         if is_number(a) and is_number(b) and number_type(a) == number_type(b):

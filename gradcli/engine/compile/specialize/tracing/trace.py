@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from gradcli.engine.compile.budget import Budget
 from gradcli.engine.compile.contiguity import is_spread, lies_in_order, result_in_order
 from gradcli.engine.compile.specialize.tracing.provenance import Connections, Links
 from gradcli.engine.compile.specialize.tracing.values import (
@@ -64,14 +65,16 @@ class Trace(Builder):
         names: the names of nodes, by the origins of tensors.
         transforms: a function is differentiated; its results may have nodes without being tensors.
         variables: the program's names of values, by number: the first variable that held each.
+        budget: the work that it may still take.
         steps, deepest: the number of turns and calls followed, and the greatest depth of calls.
     """
 
-    def __init__(self, span: Span, tensors: Callable[[Trace], Any]) -> None:
+    def __init__(self, span: Span, tensors: Callable[[Trace], Any], budget: Budget) -> None:
         super().__init__(span, do_type=Placed)
         self.connections = Connections()
         self.recording = True
         self.tensors = tensors(self)
+        self.budget = budget
         self.constants: list[Instruction] = []
         self.dense: set[int] = set()
         self.spread: set[int] = set()

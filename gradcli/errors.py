@@ -84,6 +84,12 @@ class Diagnostic(Record):
         return f"<{self.severity}[{self.code}] {self}>"
 
 
+class ErrorText(str):
+    """A text that a program prints to standard error."""
+
+    __slots__ = ()
+
+
 class GradError(Exception):
     """Base of everything gradcli refuses. Carries one or more diagnostics and an exit status.
 

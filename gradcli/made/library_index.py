@@ -760,6 +760,7 @@ FILES = {
     'sys.argv': 'lessons/sys/system',
     'sys.maxsize': 'lessons/sys/system',
     'sys.platform': 'lessons/sys/system',
+    'sys.stderr': 'lessons/sys/system',
     'sys.stdout': 'lessons/sys/system',
     'sys.version': 'lessons/sys/system',
     'sys.version_info': 'lessons/sys/system',

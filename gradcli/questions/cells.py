@@ -33,7 +33,7 @@ from gradcli.engine.run.execution.inputs import Given
 from gradcli.engine.run.session.state import Output, RandomNumbers, Session
 from gradcli.engine.tape.graph import clock
 from gradcli.engine.values.limits import Counters
-from gradcli.errors import Diagnostic
+from gradcli.errors import Diagnostic, ErrorText
 from gradcli.questions.answers.run import result_of
 from gradcli.questions.asked.loaded import Done
 from gradcli.questions.asked.request import Options, request
@@ -80,7 +80,8 @@ class CellRun:
         self._value: Any = None
 
     def _print(self, text: str) -> None:
-        self._printed.append(text)
+        if not isinstance(text, ErrorText):
+            self._printed.append(text)
         self._options.echo(text)
 
     def cell(self, step: Step) -> CellResult:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from support.programs.lesson_cases import read
 
-from gradcli.errors import GradError
+from gradcli.errors import ErrorText, GradError
 from gradcli.program import Options, check_source, load
 from gradcli.source import Source
 
@@ -31,7 +31,12 @@ CASES = [
 @pytest.mark.parametrize("case", CASES)
 def test_what_is_printed(case):
     printed = []
-    options = Options(echo=printed.append, compile="never")
+
+    def shown(text):
+        if not isinstance(text, ErrorText):
+            printed.append(text)
+
+    options = Options(echo=shown, compile="never")
     if case.refused:
         with pytest.raises(GradError):
             load(f"{case.program}\n").run(options=options)

@@ -13,11 +13,13 @@ from gradcli.cli.terminal.failures import unwritable, usage
 from gradcli.cli.terminal.terminal import (
     is_terminal,
     print_bytes,
+    print_message,
     print_output,
     wants_colour,
     width,
     write_output,
 )
+from gradcli.errors import ErrorText
 from gradcli.formats.writers.forms import FORMS, VIEWS, fits, parts_of, suffixes
 from gradcli.record import Record
 
@@ -223,7 +225,9 @@ class Echo:
         self.unfinished = False
 
     def __call__(self, text: str) -> None:
-        if text:
+        if isinstance(text, ErrorText):
+            print_message(text)
+        elif text:
             self.begun = True
             self.unfinished = not text.endswith("\n")
             self._write(text)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sized
+from collections.abc import Callable, Iterable, Iterator, Sized
 from types import GeneratorType
 from typing import Any
 
@@ -23,7 +23,7 @@ from gradcli.engine.values.fields import Fields, Named
 from gradcli.engine.values.limits import joined_text
 from gradcli.engine.values.objects import Object
 from gradcli.engine.values.sizes import describe
-from gradcli.errors import run_error
+from gradcli.errors import ErrorText, run_error
 
 FAMILY = 330, "Python's own"
 
@@ -36,17 +36,60 @@ def _line(values: Iterable[Any], sep: Any, end: Any) -> str:
     return joined_text(between, map(text, values)) + ("\n" if end is None else text(end))
 
 
+def _parts(values: Iterable[Any], sep: Any, end: Any) -> Iterator[str]:
+    """The same, part by part, as Python writes it to a file."""
+    for i, value in enumerate(values):
+        if i:
+            yield " " if sep is None else text(sep)
+        yield text(value)
+    yield "\n" if end is None else text(end)
+
+
+def _print(
+    output: Any,
+    *values: Any,
+    sep: Any = " ",
+    end: Any = "\n",
+    file: Any = None,
+    flush: Any = False,
+) -> None:
+    name = getattr(file, "name", None)
+    kind = _STREAMS.get(name) if type(name) is str else None
+    if file is None or kind is not None:
+        line = _line(values, sep, end)
+        output.echo(line if kind is None else kind(line))
+    elif isinstance(file, Object) and hasattr(file, "write"):
+        for part in _parts(values, sep, end):
+            file.write(part)
+    else:
+        raise run_error(
+            "bad-argument",
+            f"`file` of `print` needs a method `write`, got {describe(file)}",
+            help="`sys.stdout` and `sys.stderr` have one",
+            raises=AttributeError,
+        )
+
+
+_STREAMS: dict[str, Callable[[str], str]] = {"<stdout>": str, "<stderr>": ErrorText}
+"""What texts are, by the name of the stream to which they are printed."""
+
+
+def _traced_print(code: Tracing, *values: Any, sep: Any, end: Any, file: Any, flush: Any) -> None:
+    if file is not None:
+        raise ValueError
+    code.tell(lambda given: _line(given, sep, end), values)
+
+
 print_: Op = python_host(
     "print",
-    lambda output, *values, sep=" ", end="\n", flush=False: output.echo(_line(values, sep, end)),
+    _print,
     part="output",
     args=("*values=None",),
-    params={"sep": " ", "end": "\n", "flush": False},
+    params={"sep": " ", "end": "\n", "file": None, "flush": False},
     infer=lambda known, *values, **options: known.constant(None),
-    traced=lambda code, *values, sep, end, flush: code.tell(
-        lambda given: _line(given, sep, end), values
-    ),
-    doc="Prints the values with `sep` between them and `end` after them, tensors as PyTorch does.",
+    traced=_traced_print,
+    doc="Prints the values with `sep` between them and `end` after them, tensors as PyTorch does. "
+    "With `file=sys.stderr` on standard error; other files are objects with a method `write`.",
     pure=False,
     sees=True,
 )

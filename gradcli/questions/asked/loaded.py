@@ -17,7 +17,7 @@ from gradcli.engine.tape.graph import clock
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.data import NUMBERS, Quiet, dtype_of
 from gradcli.engine.values.limits import Counters, Reached
-from gradcli.errors import Diagnostic, RunError, UsageError
+from gradcli.errors import Diagnostic, ErrorText, RunError, UsageError
 from gradcli.ir import program as ir
 from gradcli.limits import Limits
 from gradcli.questions.asked.names import (
@@ -156,7 +156,8 @@ class Loaded:
         printed: list[str] = []
 
         def echo(text: str) -> None:
-            printed.append(text)
+            if not isinstance(text, ErrorText):
+                printed.append(text)
             options.echo(text)
 
         session = Session(

@@ -458,7 +458,7 @@ number: Op = constant(
 name: Op = constant("__name__", "__main__", "The name of the program as a module: `__main__`.")
 
 _KINDS = {
-    **dict.fromkeys(("tensor", "Tensor", "FloatTensor", "Variable"), ("torch.Tensor",)),
+    **dict.fromkeys(("tensor", "Tensor", "Variable"), ("torch.Tensor",)),
     "callable": ("function",),
     "number": ("int", "float", "bool"),
     "int": ("int", "bool"),
@@ -481,6 +481,10 @@ def _isinstance(session: Any, value: Any, kind: Any) -> bool:
                 return True
             continue
         asked = k.name if isinstance(k, Kind) else dtypes.builtin_name(k)
+        if asked in _TENSORS:
+            if isinstance(value, Tensor) and value.dtype == dtypes.dtype_name(k):
+                return True
+            continue
         if asked not in _ASKED and not isinstance(k, Kind):
             raise run_error(
                 "bad-argument",
@@ -492,6 +496,12 @@ def _isinstance(session: Any, value: Any, kind: Any) -> bool:
             return True
     return False
 
+
+_TENSORS = frozenset(
+    f"{kind}Tensor"
+    for kind in ("Float", "Double", "Half", "Long", "Int", "Short", "Char", "Byte", "Bool")
+)
+"""The types of tensors of a dtype; `FloatTensor` is the one of floats by default."""
 
 _ASKED = frozenset(
     {

@@ -225,7 +225,7 @@ variable: Op = host(
 )
 
 
-def of_dtype(name: str, dtype: str | None, doc: str, aliases: tuple[str, ...] = ()) -> Op:
+def of_dtype(name: str, dtype: str | None, doc: str) -> Op:
     """The entry of an older name for a tensor of a dtype, of the default one if it is None: of
     numbers, or of zeros of a size.
     """
@@ -253,7 +253,6 @@ def of_dtype(name: str, dtype: str | None, doc: str, aliases: tuple[str, ...] = 
         params={"device": None},
         infer=infer,
         doc=doc,
-        aliases=aliases,
     )
 
 
@@ -262,7 +261,12 @@ float_tensor: Op = of_dtype(
     None,
     "Older name of a tensor of floats: `FloatTensor([1, 2])`, or of zeros: `FloatTensor(2, "
     "3)`, of the default dtype.",
-    aliases=("Tensor",),
+)
+default_tensor: Op = of_dtype(
+    "Tensor",
+    None,
+    "The type of all tensors, and an older name of a tensor of floats: `Tensor([1, 2])`, or of "
+    "zeros: `Tensor(2, 3)`, of the default dtype.",
 )
 
 

@@ -481,7 +481,7 @@ def _isinstance(session: Any, value: Any, kind: Any) -> bool:
                 return True
             continue
         asked = k.name if isinstance(k, Kind) else dtypes.builtin_name(k)
-        if asked in _TENSORS:
+        if asked != "Tensor" and asked.endswith("Tensor") and not isinstance(k, Kind):
             if isinstance(value, Tensor) and value.dtype == dtypes.dtype_name(k):
                 return True
             continue
@@ -496,12 +496,6 @@ def _isinstance(session: Any, value: Any, kind: Any) -> bool:
             return True
     return False
 
-
-_TENSORS = frozenset(
-    f"{kind}Tensor"
-    for kind in ("Float", "Double", "Half", "Long", "Int", "Short", "Char", "Byte", "Bool")
-)
-"""The types of tensors of a dtype; `FloatTensor` is the one of floats by default."""
 
 _ASKED = frozenset(
     {

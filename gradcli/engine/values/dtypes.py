@@ -51,7 +51,7 @@ _NAMES = {
 }
 
 
-_OF_DEFAULT = frozenset({"float", "FloatTensor"})
+_OF_DEFAULT = frozenset({"float", "FloatTensor", "Tensor"})
 """Names of the default dtype, whichever that is."""
 
 

@@ -43,6 +43,10 @@ from gradcli.source import Source, Span
 _TURNS = 40  # of a loop that are followed one by one
 _MOST_TURNS = 2000  # of all loops
 _ROUNDS = 20  # passes over a loop's body until nothing of it counts as known
+_MOST_ROUNDS = 10_000  # of all loops, besides `_ROUNDS` for each
+
+
+_LOOPS = (ir.While, ir.For)
 
 
 class _Ways(Flag):
@@ -125,6 +129,12 @@ class _Turn(NamedTuple):
     truth: Any
 
 
+def _has_values_only(turn: _Turn) -> bool:
+    """True if a turn leaves no list, which the merging of its states would have changed."""
+    states = (*turn.ends, *turn.breaks, turn.tested)
+    return all(isinstance(value, Value) for state in states for value in state.values())
+
+
 class _Walk:
     """One walk over a program. `findings` are in the order in which they were met."""
 
@@ -152,6 +162,10 @@ class _Walk:
         self._inputs = Inputs(given, source, self._transfer.session)
         self._followed = 0
         self._leaving: list[_Leaving] = []  # of the loops around
+        self._place: tuple[Any, ...] = ()  # the loops, turns and calls around
+        self._heads: dict[tuple[Any, ...], State] = {}  # found last, by the place of a loop
+        loops = sum(isinstance(i, _LOOPS) for i in visit.everything(program))
+        self._left = _MOST_ROUNDS + _ROUNDS * loops
 
     def program(self, result: ir.Operand | None) -> None:
         """Walk the program; then report the flat operations on the way to its result."""
@@ -184,6 +198,13 @@ class _Walk:
         self.findings.unsure -= not reached
         self._lists.since = since
 
+    @contextmanager
+    def _inside(self, *where: int) -> Iterator[None]:
+        """Mark a loop, a turn of it or a call as around the present place."""
+        around, self._place = self._place, (*self._place, where)
+        yield
+        self._place = around
+
     # --- instructions ------------------------------------------------------------------
 
     def block(self, body: Sequence[ir.Instruction], slots: Slots) -> _Ways:
@@ -200,12 +221,13 @@ class _Walk:
 
     def _reaches_end(self, body: ir.Body, slots: Slots) -> bool:
         """Walk a function's body; return true if it may end without a `return`."""
-        return _Ways.ON in self.block(body, slots)
+        with self._inside(self._lists.at):
+            return _Ways.ON in self.block(body, slots)
 
     def _do(self, i: ir.Instruction, slots: Slots) -> _Ways:
         """Follow an instruction and note what is known there; return the ways out of it."""
         self._lists.at = id(i)
-        if isinstance(i, (ir.While, ir.For)):
+        if isinstance(i, _LOOPS):
             return self._loop(i, slots)
         if not self.facts.wants(i):
             return self._done(i, slots)
@@ -421,7 +443,8 @@ class _Walk:
                 done += 1
                 self._followed += 1
                 self.findings.way.append(turn_note(done, self.findings.line(i.span)))
-                turn = self._turn(i, item, slots, entered=True, repeated=False)
+                with self._inside(id(i), done):
+                    turn = self._turn(i, item, slots, entered=True, repeated=False)
                 self.findings.way.pop()
                 ways |= turn.ways & _Ways.RETURN
                 exits += turn.breaks
@@ -450,26 +473,8 @@ class _Walk:
             if isinstance(i, ir.While):
                 self.block(i.condition, slots)
             return _Ways.ON
-        first, lowest = self._lists.count, self._lists.oldest
-        self.findings.silent += 1
-        for _ in range(_ROUNDS):
-            head = dict(slots.own)
-            self._lists.oldest = first
-            turn = self._turn(i, item, slots, entered=entered is True, repeated=True)
-            after = self._any_of([head, *turn.ends], slots.under)
-            held = {k: head[k] if k in head else slots.under(k) for k in after}
-            slots.own = {k: held[k] if same(held[k], v) else v for k, v in after.items()}
-            lowest = min(lowest, self._lists.oldest)
-            if self._lists.oldest >= first and all(held[k] is v for k, v in slots.own.items()):
-                break
-        else:
-            self._lists.lose_all()
-            self._lists.lose(tuple(slots.own.values()))
-            slots.own = dict.fromkeys(slots.own, unknown())
-        self.findings.silent -= 1
-        self._lists.oldest = lowest
-        head = dict(slots.own)
-        turn = self._turn(i, item, slots, entered=entered is True, repeated=True)
+        with self._inside(id(i)):
+            head, turn = self._settled(i, item, slots, entered=entered is True)
         exits = turn.breaks
         if isinstance(i, ir.While):
             exits = exits if turn.truth is True else [*exits, turn.tested]
@@ -478,6 +483,53 @@ class _Walk:
         slots.own = self._any_of(exits, slots.under)
         ways = turn.ways & _Ways.RETURN
         return ways | _Ways.ON if exits else ways
+
+    def _settled(
+        self, i: ir.For | ir.While, item: Any, slots: Slots, *, entered: bool
+    ) -> tuple[State, _Turn]:
+        """Follow a loop until the state at its head stays; return that state and a turn from it.
+
+        The walk of an outer loop comes here again, with more and more possible. So it goes on from
+        the state that it found last: to begin anew would double the work with every level.
+        """
+        for slot, found in self._heads.get(self._place, {}).items():
+            held = slots.get(slot)
+            if held is None or isinstance(held, Value):  # lists keep what they have come to hold
+                slots.own[slot] = self._grown(held, found)
+        first, lowest = self._lists.count, self._lists.oldest
+        self.findings.silent += 1
+        last = None
+        for _ in range(min(_ROUNDS, self._left)):
+            self._left -= 1
+            head = dict(slots.own)
+            self._lists.oldest = first
+            turn = self._turn(i, item, slots, entered=entered, repeated=True)
+            after = self._any_of([head, *turn.ends], slots.under)
+            held = {k: head[k] if k in head else slots.under(k) for k in after}
+            slots.own = {k: held[k] if same(held[k], v) else v for k, v in after.items()}
+            lowest = min(lowest, self._lists.oldest)
+            if self._lists.oldest >= first and all(held[k] is v for k, v in slots.own.items()):
+                last = turn
+                break
+        else:
+            if self._left:
+                self._lists.lose_all()
+            else:
+                self._lists.lose_forever()
+            self._lists.lose(tuple(slots.own.values()))
+            slots.own = dict.fromkeys(slots.own, unknown()) | _unknown_after([i])
+        self.findings.silent -= 1
+        self._lists.oldest = lowest
+        head = dict(slots.own)
+        self._heads[self._place] = {k: v for k, v in head.items() if isinstance(v, Value)}
+        if last is None or not self.findings.silent or not _has_values_only(last):
+            last = self._turn(i, item, slots, entered=entered, repeated=True)
+        return head, last
+
+    def _grown(self, held: Value | None, found: Value) -> Value:
+        """The facts that hold for the value in a slot, if there is one, and for another."""
+        merged = found if held is None else self._lists.merged(held, found)
+        return held if held is not None and same(held, merged) else merged
 
     def _turn(
         self, i: ir.For | ir.While, item: Any, slots: Slots, *, entered: bool, repeated: bool

@@ -148,13 +148,14 @@ class Lists:
 
     def lose_all(self) -> None:
         """Note that unknown code may have changed any list."""
-        for made in self._made:
-            self.lose(made)
+        if not self._lost:
+            for made in self._made:
+                self.lose(made)
 
     def lose_forever(self) -> None:
         """Note that unknown code may change any list at any time, also one that is made later."""
-        self._lost = True
         self.lose_all()
+        self._lost = True
 
     def _is_sure(self, changed: List) -> bool:
         return changed.age >= self.since and len(changed.family) == 1

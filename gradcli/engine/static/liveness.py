@@ -74,6 +74,7 @@ class _Search:
         self.live: set[int] = set()
         self.read: set[int] = set()
         self.updated: set[int] = set()
+        self._heads: dict[int, Slots] = {}  # of loops, by their identity
         self._at_end: Slots = _NONE
         self._captured: Slots = _NONE  # slots that inner functions read
 
@@ -125,12 +126,13 @@ class _Search:
                     body = live | self._block(i.body, head, live, head)
                     return self._block(i.condition, self._reading(body, (i.test,)), live, head)
 
-                return set(_settled(turn, live))
+                return set(self._settled(i, turn, live))
             case ir.For():
-                around = _settled(
-                    lambda head: live | (self._block(i.body, head, live, head) - {i.target}), live
-                )
-                return self._reading(set(around), (i.iterable,))
+
+                def around(head: Slots) -> Slots:
+                    return live | (self._block(i.body, head, live, head) - {i.target})
+
+                return self._reading(set(self._settled(i, around, live)), (i.iterable,))
             case ir.Break():
                 return set(at_break)
             case ir.Continue():
@@ -180,6 +182,18 @@ class _Search:
         self._captured = outer
         return before | caught | behind
 
+    def _settled(self, loop: ir.Instruction, turn: Callable[[Slots], Slots], start: Slots) -> Slots:
+        """The slots live at the head of a loop, by fixed-point iteration. More and more slots are
+        live behind an inner loop, so that it goes on from what it found last.
+        """
+        head = self._heads.get(id(loop))
+        if head is None:
+            head = turn(start)
+        while (again := turn(head)) != head:
+            head = again
+        self._heads[id(loop)] = head
+        return head
+
     def _reading(self, live: set[int], operands: Iterable[ir.Operand | None]) -> set[int]:
         """The live slots and those that are read here."""
         for operand in operands:
@@ -187,14 +201,6 @@ class _Search:
                 live.add(operand.index)
                 self.read.add(operand.index)
         return live
-
-
-def _settled(turn: Callable[[Slots], Slots], start: Slots) -> Slots:
-    """The slots live at the head of a loop, by fixed-point iteration."""
-    head = turn(start)
-    while (again := turn(head)) != head:
-        head = again
-    return head
 
 
 def _read(operands: Iterable[ir.Operand | None]) -> Slots:

@@ -43,7 +43,7 @@ from gradcli.source import Source, Span
 _TURNS = 40  # of a loop that are followed one by one
 _MOST_TURNS = 2000  # of all loops
 _ROUNDS = 20  # passes over a loop's body until nothing of it counts as known
-_MOST_ROUNDS = 10_000  # of all loops, besides `_ROUNDS` for each
+_MOST_ROUNDS = 1000  # of all loops in rounds of other loops, besides `_ROUNDS` for each
 
 
 _LOOPS = (ir.While, ir.For)
@@ -497,10 +497,11 @@ class _Walk:
             if held is None or isinstance(held, Value):  # lists keep what they have come to hold
                 slots.own[slot] = self._grown(held, found)
         first, lowest = self._lists.count, self._lists.oldest
+        inner = self.findings.silent > 0
         self.findings.silent += 1
         last = None
         for _ in range(min(_ROUNDS, self._left)):
-            self._left -= 1
+            self._left -= inner
             head = dict(slots.own)
             self._lists.oldest = first
             turn = self._turn(i, item, slots, entered=entered, repeated=True)
@@ -522,7 +523,7 @@ class _Walk:
         self._lists.oldest = lowest
         head = dict(slots.own)
         self._heads[self._place] = {k: v for k, v in head.items() if isinstance(v, Value)}
-        if last is None or not self.findings.silent or not _has_values_only(last):
+        if last is None or not inner or not _has_values_only(last):
             last = self._turn(i, item, slots, entered=entered, repeated=True)
         return head, last
 

@@ -37,6 +37,15 @@ for k in range(3000):
     s = s * 0.5 + sum(x)
 s
 """
+SIEVE = """\
+n = 20000
+p = [True] * n
+for i in range(2, n):
+    if p[i]:
+        for j in range(i * i, n, i):
+            p[j] = False
+sum(p)
+"""
 SCALARS = "param x = 0.5\ny = x\nfor i in range(1000):\n    y = sin(y) * x + i\ny"
 
 
@@ -57,6 +66,12 @@ def test_large_nested_lists_are_given_up_early():
     assert not is_code
     assert 2_000 < count < 2_100  # all attempts together; each that follows ends at once
     assert used(MATRICES, 10**9)[0] > 10_000
+
+
+def test_every_item_of_a_list_that_a_loop_changes_counts():
+    count, is_code = used(SIEVE, 2_000)
+    assert not is_code
+    assert count > 20_000
 
 
 def test_work_in_proportion_to_the_size_of_a_program_is_enough():

@@ -9,7 +9,8 @@ from gradcli.engine.compile.typed import NotCompilable
 
 class Budget:
     """Counts the instructions of the ops program that are followed, in each turn and round anew,
-    and the values that are merged behind branches and loops: these take most of the time.
+    the values that are merged behind branches, and the items of lists that loops change: these take
+    most of the time.
 
     Args:
         most: How many there may be, in all attempts to specialize a program together.

@@ -616,6 +616,7 @@ class _Turn:
         objects = dict(self.objects)
         for key, (value, begun, held) in self.contents.items():
             before = self.objects.get(key, (value, Form(begun)))[1]
+            self.trace.budget.use(len(held))
             try:
                 found = widened_content(before, value, begun, held, self._is_param)
             except Changed:

@@ -129,6 +129,9 @@ def _array_names(
             for target in statement.targets:
                 for name, value in _assigned(target, statement.value):
                     values.setdefault(name, []).append(value)
+        elif isinstance(statement, ast.For):
+            for name, value in _assigned(statement.target, _each(statement.iterable)):
+                values.setdefault(name, []).append(value)
     likely = [x for x in values if len(values[x]) + updates.get(x, 0) == counts.get(x)]
     known = {*around, *likely}
     removed = True
@@ -191,8 +194,17 @@ def _assigned(target: ast.Expr, value: ast.Expr) -> Iterator[tuple[str, ast.Expr
         else:
             values = (value,) * len(target.items)
         for part, given in zip(target.items, values, strict=True):
-            if isinstance(part, ast.Name):
-                yield part.id, given
+            yield from _assigned(part, given)
+
+
+def _each(iterable: ast.Expr) -> ast.Expr:
+    """What a turn of a loop gets, as an expression: a part of an array counts as the array."""
+    match iterable:
+        case ast.Call(function=ast.Name(id="zip"), args=args):
+            return ast.Tuple(iterable.span, args)
+        case ast.Call(function=ast.Name(id="enumerate"), args=(among,)):
+            return ast.Tuple(iterable.span, (ast.Literal(iterable.span, 0), among))
+    return iterable
 
 
 def _statements(body: tuple[ast.Statement, ...]) -> Iterator[ast.Statement]:

@@ -139,6 +139,25 @@ def test_code_prints_arrays_as_a_run(compiling):
     assert printed(text, compile=compiling) == "True (2,)\n"
 
 
+def test_what_loops_take_from_arrays_prints_as_in_numpy():
+    text = """
+a = np.arange(6.0).reshape(3, 2)
+for r in a:
+    print(r)
+    for v in r * 2:
+        print(v, np.max(r))
+for i, r in enumerate(a):
+    print(i, r)
+for r, (u, v) in zip(a, a):
+    print(r, u < v)
+"""
+    assert printed(BESIDE + text) == by_numpy(f"import numpy as np\n{text}")
+    text = "for r, t in zip(np.eye(2), torch.eye(2)):\n    print(r, t)\nfor t in torch.eye(1):\n    print(t)"
+    assert printed(BESIDE + text) == (
+        "[1. 0.] tensor([1., 0.])\n[0. 1.] tensor([0., 1.])\ntensor([1.])\n"
+    )
+
+
 @pytest.mark.parametrize("compiling", ["never", "always"])
 def test_code_prints_arrays_beside_tensors_as_a_run(compiling):
     text = (

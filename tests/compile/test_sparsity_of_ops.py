@@ -64,24 +64,40 @@ def pattern(passage, size, out):
     return found
 
 
+def check(op, args, params):
+    """Fail if an entry of the Jacobian at some arguments is not covered."""
+    with Quiet():
+        outs = op.evaluate(args, params)
+    results = outs if type(outs) is tuple else (outs,)
+    like = [zeros(a) if is_float(a) else a for a in args]
+    known = [not is_float(a) for a in args]
+    use = Use(op, like, known, params, zeros_like(outs))
+    for k, a in enumerate(args):
+        if not is_float(a):
+            continue
+        with Quiet():
+            matrices = entries(op, args, params, k, outs)
+        for t, (out, matrix) in enumerate(zip(results, matrices, strict=True)):
+            if not is_float(out):
+                continue
+            covered = pattern(use.passage(k, t), matrix.shape[1], matrix.shape[0])
+            missed = np.argwhere((matrix != 0) & ~covered)
+            assert not missed.size, f"{op.name}{shape_of(a)} by {k}: {missed[0]} is not covered"
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_the_pattern_of_an_op_covers_its_jacobian(name):
-    op = ops[name]
-    for args, params in of_op(op):
-        with Quiet():
-            outs = op.evaluate(args, params)
-        results = outs if type(outs) is tuple else (outs,)
-        like = [zeros(a) if is_float(a) else a for a in args]
-        known = [not is_float(a) for a in args]
-        use = Use(op, like, known, params, zeros_like(outs))
-        for k, a in enumerate(args):
-            if not is_float(a):
-                continue
-            with Quiet():
-                matrices = entries(op, args, params, k, outs)
-            for t, (out, matrix) in enumerate(zip(results, matrices, strict=True)):
-                if not is_float(out):
-                    continue
-                covered = pattern(use.passage(k, t), matrix.shape[1], matrix.shape[0])
-                missed = np.argwhere((matrix != 0) & ~covered)
-                assert not missed.size, f"{name}{shape_of(a)} by {k}: {missed[0]} is not covered"
+    for args, params in of_op(ops[name]):
+        check(ops[name], args, params)
+
+
+OF_MATRICES = [n for n in NAMES if len(ops[n].args) == 1 and ops[n].derivatives.meets]
+
+
+@pytest.mark.parametrize("name", OF_MATRICES)
+@pytest.mark.parametrize("shape", [(2, 2, 2), (3, 3, 3), (3, 1, 3, 3)])
+def test_as_many_matrices_as_they_have_rows(name, shape):
+    """Their eigenvalues have as many rows as columns."""
+    x = np.random.default_rng(0).standard_normal(shape)
+    matrix = x @ np.swapaxes(x, -1, -2) + np.diag(np.arange(1.0, shape[-1] + 1))
+    check(ops[name], [matrix], ops[name].defaults)

@@ -96,7 +96,8 @@ class Use:
         if math.prod(size) == math.prod(out) == 1:
             return _SAME
         along = self._meeting(k, len(size))
-        return (None if along is None else _along(along, size, out)) or _dense(size, out)
+        is_alone = len(self.args) == 1
+        return (None if along is None else _along(along, size, out, is_alone)) or _dense(size, out)
 
     def _is_linear(self, k: int) -> bool:
         """True if the rule of an argument reads nothing but ints and bools that are known."""
@@ -172,14 +173,21 @@ class Use:
         return axes(self.params.get("dim", self.op.defaults.get("dim")), ndim)
 
 
-def _along(along: Sequence[int], size: Sequence[int], out: Sequence[int]) -> Passage | None:
+def _along(
+    along: Sequence[int], size: Sequence[int], out: Sequence[int], is_alone: bool
+) -> Passage | None:
     """The passage if elements meet along some dimensions, which the result may lack; None if it has
-    another shape.
+    another shape. The result of an argument that is alone may have fewer dimensions in the place of
+    the last ones, as eigenvalues do; beside others an argument is broadcast.
     """
     slices = tuple(1 if d in along else n for d, n in enumerate(size))
     groups = np.arange(math.prod(slices)).reshape(slices)
     into = np.broadcast_to(groups, size).ravel()
     others = tuple(n for d, n in enumerate(size) if d not in along)
+    if is_alone and len(others) < len(out) < len(size):
+        if {*along} != {*range(len(others), len(size))}:
+            return None
+        others += (1,) * (len(out) - len(others))
     for shape in (slices, others):
         try:
             places = np.broadcast_to(groups.reshape(shape), out).ravel()

@@ -114,6 +114,7 @@ HESSIANS = {
     ),
     "pow": (POWER, SIZES, ANY),
     "float_power": (POWER, SIZES, ANY),
+    "jax_pow": (POWER, SIZES, ANY),
     "hypot": (
         {
             (0, 0): lambda x, y: y * y / hypotenuse(x, y) ** 3,
@@ -220,10 +221,10 @@ HARD = {
         "as of atan2",
     ),
 }
-HARD["float_power"] = HARD["pow"]
+HARD["float_power"] = HARD["jax_pow"] = HARD["pow"]
 """Where parts of a true formula are no floats though the whole may be one."""
 
-LESS = {"pow": 8e-14, "float_power": 8e-14}
+LESS = dict.fromkeys(("pow", "float_power", "jax_pow"), 8e-14)
 """Relative errors where a factor of |log(input)| counts the rounding of exponent - 1."""
 
 

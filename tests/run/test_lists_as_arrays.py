@@ -1,11 +1,13 @@
 """Functions of NumPy take a list or a tuple wherever they take an array."""
 
+import numpy as np
 import pytest
 
 from gradcli.errors import GradError
 from gradcli.grammar.meaning import modules
 from gradcli.made.library_index import FILES
-from gradcli.program import Options, load
+from gradcli.program import Options, check_source, load
+from gradcli.source import Source
 
 VALUES = {
     "A": "[3.0, 1.0, 2.0]",
@@ -162,3 +164,36 @@ def test_pytorchs_functions_take_no_tuple():
     for call in ("torch.sin((1.0, 2.0))", "torch.ones(2) + (1, 2)", "torch.ones(2) * (1, 2)"):
         with pytest.raises(GradError):
             load(f"import torch\n{call}\n").run(options=Options())
+
+
+ITEMS = {
+    "numbers": "[1.0, 2.0]",
+    "arrays without dimensions": "[np.array(1.0), np.array(2.0)]",
+    "arrays of one": "[np.array([1.0]), np.array([2.0])]",
+    "one array of one": "[np.array([1.0])]",
+    "matrices of one": "[np.ones((1, 1)), np.ones((1, 1))]",
+    "arrays of two": "[np.ones(2), np.zeros(2)]",
+    "lists of arrays of one": "[[np.ones(1)], [np.zeros(1)]]",
+    "a tuple": "(np.ones(1), np.zeros(1))",
+    "elements": "[np.ones(2)[0], np.ones(2)[1]]",
+    "rows of a column": "[row * 2.0 for row in np.ones((3, 1))]",
+}
+
+
+@pytest.mark.parametrize("imports", ["", "import torch\n"])
+@pytest.mark.parametrize("make", ["np.array", "np.asarray", "np.stack", "np.vstack"])
+@pytest.mark.parametrize("items", ITEMS.values(), ids=ITEMS)
+def test_items_of_one_element_keep_their_dimensions(items, make, imports):
+    """Also where they are connected to an input, and in what a check knows."""
+    given = {"np": np}
+    exec(f"y = {make}({items})", given)
+    text = f"{imports}import numpy as np\ny = {make}({items})\n"
+    expected = given["y"].shape, given["y"].tolist()
+    program = load(f"{text}print(y.shape == {expected[0]})\ny")
+    assert program.run().result.tolist() == expected[1]
+    assert program.run().printed == ("True",)
+    connected = items.replace("1.0", "w").replace("np.ones", "w * np.ones")
+    text = f"{imports}import numpy as np\nparam w: float = 1.0\ny = {make}({connected})\n"
+    assert load(f"{text}y * 1.0").run().result.tolist() == expected[1]
+    source = Source("t", f"{text}(y + np.ones({expected[0]})).sum()")
+    assert not check_source(source, {}).findings

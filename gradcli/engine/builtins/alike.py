@@ -13,6 +13,7 @@ from gradcli.engine.builtins.create import (
     numeric,
     of_dtype,
     size_of,
+    tensor_data,
 )
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import REQUIRED, Op, host, torch_host
@@ -77,7 +78,7 @@ new_full: Op = torch_host(
 def _new_tensor(session: Any, x: Any, data: Any, **options: Any) -> Tensor:
     dtype = _dtype(session, x, options["dtype"])
     options["dtype"] = dtype
-    return made(plain(converted(constant_data(data), dtype)), **options)
+    return made(plain(converted(tensor_data(data), dtype)), **options)
 
 
 def _new_tensor_of(known: Statics, x: Any, data: Any, **options: Any) -> Any:

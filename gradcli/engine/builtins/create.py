@@ -83,12 +83,29 @@ def size_of(known: Statics, size: Any) -> Shape | None:
 
 def constant_data(value: Any) -> Data:
     """Data of a number, a tensor or nested lists of them, apart from every graph."""
+    if isinstance(value, (list, tuple, range)):
+        return _joined([constant_data(item) for item in value])
+    return _data_of_one(value)
+
+
+def tensor_data(value: Any) -> Data:
+    """The same where PyTorch makes a tensor: in a list with tensors that have dimensions, those of
+    one element count as numbers.
+    """
+    if not isinstance(value, (list, tuple, range)):
+        return _data_of_one(value)
+    parts = [tensor_data(item) for item in value]
+    if any(isinstance(item, Tensor) and item.ndim for item in value):
+        pairs = zip(value, parts, strict=True)
+        parts = [_single(part) if isinstance(item, Tensor) else part for item, part in pairs]
+    return _joined(parts)
+
+
+def _data_of_one(value: Any) -> Data:
     if isinstance(value, Tensor):
         return value.data if type(value.data) in NUMBERS else plain(np.array(value.data))
     if type(value) in NUMBERS:
         return value
-    if isinstance(value, (list, tuple, range)):
-        return _from_items(value)
     raise run_error(
         "wrong-type", f"a tensor is made of numbers and lists of them, got {describe(value)}"
     )
@@ -111,7 +128,7 @@ def made_of(
     value: Any, dtype: Any = None, device: Any = None, requires_grad: Any = False
 ) -> Tensor:
     """A new tensor of a number, a tensor or nested lists of them."""
-    data = constant_data(value)
+    data = tensor_data(value)
     if dtype is None and QUESTION.default_dtype != "float64":
         dtype = _own_dtype(value, data)
     return made(data, dtype, device, requires_grad)
@@ -122,13 +139,9 @@ def _single(data: Data) -> Data:
     return data.reshape(()) if type(data) not in NUMBERS and data.size == 1 else data
 
 
-def _from_items(items: Any) -> Any:
-    parts = [constant_data(item) for item in items]
+def _joined(parts: list[Data]) -> Data:
     if not parts:
         return np.zeros(0)
-    if any(isinstance(item, Tensor) and item.ndim for item in items):
-        pairs = zip(items, parts, strict=True)
-        parts = [_single(part) if isinstance(item, Tensor) else part for item, part in pairs]
     shapes = {shape_of(part) for part in parts}
     if len(shapes) > 1:
         raise refusals.ragged(shapes)
@@ -140,7 +153,7 @@ def _from_items(items: Any) -> Any:
 
 def _tensor(session: Any, data: Any, **options: Any) -> Any:
     if session.transparent and not any(options.values()):  # the values stay connected
-        shape = shape_of(constant_data(data))
+        shape = shape_of(tensor_data(data))
         return session.do(ops.reshape, [session.tensor(data)], {"shape": shape})
     return made_of(data, **options)
 
@@ -234,7 +247,7 @@ def of_dtype(name: str, dtype: str | None, doc: str) -> Op:
         check_device(device)
         kind = dtype or QUESTION.default_dtype
         if len(values) == 1 and isinstance(values[0], (list, tuple, Tensor)):
-            return Tensor(plain(converted(constant_data(values[0]), kind)))
+            return Tensor(plain(converted(tensor_data(values[0]), kind)))
         size = sizes(values)
         check_memory(size)
         return Tensor(plain(np.zeros(size, kind)))

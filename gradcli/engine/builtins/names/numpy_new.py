@@ -58,7 +58,7 @@ def _array(session: Any, value: Any, dtype: Any, ndmin: Any, **options: Any) -> 
 
 
 def _array_of(known: Statics, value: Any, dtype: Any, ndmin: Any, **options: Any) -> Any:
-    found = known.of_numbers(value)
+    found = known.tensor(value)
     shape, own = like(found)
     least = known.static(ndmin)
     if shape is None or least is UNSURE:

@@ -181,10 +181,11 @@ def _eig_array(x: Data) -> tuple[Data, ...]:
     if not x.size:
         return np.zeros(x.shape[:-1], x.dtype), x
     w, v = np.linalg.eig(x)
-    if w.dtype.kind == "c":
+    if np.any(np.imag(w)):
         message = "eigenvalues of this matrix are complex, and there are no complex numbers"
         raise run_error("bad-argument", message, help="`eigh` and `svd` have real results alone")
-    return w, v
+    # since NumPy 2.5 these are complex, whatever their values
+    return np.ascontiguousarray(np.real(w)), np.ascontiguousarray(np.real(v))
 
 
 def _along(v: Any, x: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Python's recursion depth in this process, its garbage collector and its imports."""
+"""What is special to CPython: recursion depth, garbage collector, imports, code of programs."""
 
 from __future__ import annotations
 

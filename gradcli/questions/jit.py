@@ -117,8 +117,7 @@ class Jit:
             done, answer = self._begun(key, question, request)
             if done:
                 return answer
-        most = None if when == "always" else self._so_far(key)[1]
-        made = self._made(key, question, request, most)
+        made = self._made(key, question, request, self._to_save(key, when))
         if not isinstance(made, Diagnostic):
             if made.lowered.draws and request.options.seed is None:
                 seed = int.from_bytes(os.urandom(8))  # the interpreter draws the same from it
@@ -138,8 +137,7 @@ class Jit:
         key = _key(question.__name__, request)
         if when == "auto" and key not in self._compiled and not self._pays(key):
             return None
-        most = None if when == "always" else self._so_far(key)[1]
-        made = self._made(key, question, request, most)
+        made = self._made(key, question, request, self._to_save(key, when))
         return None if isinstance(made, Diagnostic) or made.lowered.draws else made
 
     def perturbed(
@@ -173,6 +171,12 @@ class Jit:
     def _pays(self, key: Key) -> bool:
         count, seconds = self._so_far(key)
         return count >= _ROWS and seconds > self._least.get(key, self._worth)
+
+    def _to_save(self, key: Key, when: str) -> float | None:
+        """The seconds that code may save: as many as the questions have taken; None if it is
+        wanted in any case.
+        """
+        return None if when == "always" else self._so_far(key)[1]
 
     def _so_far(self, key: Key) -> tuple[int, float]:
         """The number of questions that were interpreted, and the seconds of all but the first."""

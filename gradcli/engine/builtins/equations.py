@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from gradcli.cpython import LIBRARY
 from gradcli.engine.ops.op import Op, host
 from gradcli.engine.ops.tracing import Tracing
 from gradcli.engine.run.code.functions import misfit, wrong_function
 from gradcli.engine.run.code.naming import kind_of
-from gradcli.engine.run.code.translate import LIBRARY
 from gradcli.engine.run.execution.execute import imported
 from gradcli.engine.run.language.casts import cast
 from gradcli.engine.tape.tensor import Tensor, node_of

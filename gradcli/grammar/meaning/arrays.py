@@ -9,14 +9,12 @@ functions of the program that return such values.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from gradcli.grammar.syntax import ast
 
 if TYPE_CHECKING:
     from gradcli.grammar.meaning.scopes import Scope
-
-Path: TypeAlias = "Callable[[ast.Expr, Scope | None], str | None]"
 
 _NO_ARRAYS = frozenset({"item", "tolist"})
 """Methods of arrays that give no arrays."""
@@ -31,6 +29,7 @@ class Arrays:
         counts: How often each top-level name is given a value.
         counts_inside: The same of the names of a function, by it and its scope.
         scope_of: The scope of a top-level function.
+        path: The full dotted path of an expression in a scope, None if it has none.
     """
 
     def __init__(
@@ -39,40 +38,40 @@ class Arrays:
         counts: Mapping[str, int],
         counts_inside: Callable[[ast.Def, Scope], Mapping[str, int]],
         scope_of: Callable[[ast.Def], Scope],
+        path: Callable[[ast.Expr, Scope | None], str | None],
     ) -> None:
         self._body = body
         self._counts = counts
         self._counts_inside = counts_inside
         self._scope_of = scope_of
+        self._path = path
         defined = [s for s in body if isinstance(s, ast.Def) and not s.decorators]
         self._functions = {made.name: made for made in defined if counts[made.name] == 1}
         self._give: dict[str, bool] = {}
         self._top: frozenset[str] | None = None
         self._inside: dict[int, tuple[ast.Def, frozenset[str]]] = {}  # by the function's id
 
-    def are(self, expr: ast.Expr, scope: Scope | None, path: Path) -> bool:
-        """True if an expression is certainly an array where it stands. `path` gives the full
-        dotted path of an expression in a scope, None if it has none.
-        """
-        return _is_array(expr, self._names(scope, path), self._asked(scope, path))
+    def has(self, expr: ast.Expr, scope: Scope | None) -> bool:
+        """True if an expression is certainly an array in a scope."""
+        return _is_array(expr, self._names(scope), self._asked(scope))
 
-    def _asked(self, scope: Scope | None, path: Path) -> Callable[[ast.Expr], bool | None]:
-        """What is known of the call of a function in a scope: an array, none, or None if it is a
-        method.
+    def _asked(self, scope: Scope | None) -> Callable[[ast.Expr], bool | None]:
+        """Tell of a function in a scope whether its call gives an array; None if it is a method,
+        whose receiver decides.
         """
 
         def given(function: ast.Expr) -> bool | None:
-            full = path(function, scope)
+            full = self._path(function, scope)
             if full is not None and full.startswith(("numpy.", "scipy.")):
                 return True
             if not isinstance(function, ast.Name):
                 return None
             own = scope is not None and scope.binds(function.id)
-            return function.id in self._functions and not own and self._gives(function.id, path)
+            return function.id in self._functions and not own and self._gives(function.id)
 
         return given
 
-    def _gives(self, name: str, path: Path) -> bool:
+    def _gives(self, name: str) -> bool:
         """True if each `return` of a function is an array. While it is found out, a function that
         calls itself gives none.
         """
@@ -82,24 +81,24 @@ class Arrays:
             scope = self._scope_of(made)
             given = [s.value for s in _statements(made.body) if isinstance(s, ast.Return)]
             self._give[name] = bool(given) and all(
-                value is not None and self.are(value, scope, path) for value in given
+                value is not None and self.has(value, scope) for value in given
             )
         return self._give[name]
 
-    def _names(self, scope: Scope | None, path: Path) -> frozenset[str]:
+    def _names(self, scope: Scope | None) -> frozenset[str]:
         """The names of arrays that a scope sees: its own, and those of the scopes around it."""
         if scope is None:
             if self._top is None:
                 self._top = frozenset()  # while it is found out
-                asked = self._asked(None, path)
+                asked = self._asked(None)
                 self._top = _array_names(self._body, self._counts, asked, frozenset())
             return self._top
-        around = self._names(scope.outer, path) - scope.names
+        around = self._names(scope.outer) - scope.names
         if scope.made is None:
             return around
         if id(scope.made) not in self._inside:
             self._inside[id(scope.made)] = scope.made, frozenset()
-            counts, asked = self._counts_inside(scope.made, scope), self._asked(scope, path)
+            counts, asked = self._counts_inside(scope.made, scope), self._asked(scope)
             own = _array_names(scope.made.body, counts, asked, around)
             self._inside[id(scope.made)] = scope.made, own
         return around | self._inside[id(scope.made)][1]

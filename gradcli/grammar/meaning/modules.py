@@ -189,17 +189,8 @@ _KINDS_OF_DISTRIBUTIONS = (
     ),
     *("exponential", "gamma", "geometric", "gumbel", "half_cauchy", "half_normal", "independent"),
     *("kl", "laplace", "log_normal", "mixture_same_family", "multinomial", "multivariate_normal"),
-    *(
-        "kumaraswamy",
-        "negative_binomial",
-        "normal",
-        "von_mises",
-        "one_hot_categorical",
-        "pareto",
-        "poisson",
-        "studentT",
-    ),
-    *("transformed_distribution", "uniform", "weibull"),
+    *("kumaraswamy", "negative_binomial", "normal", "one_hot_categorical", "pareto", "poisson"),
+    *("studentT", "transformed_distribution", "uniform", "von_mises", "weibull"),
 )
 _ALIKE = {
     **{f"tqdm.{part}": "tqdm" for part in ("auto", "autonotebook", "notebook", "std")},

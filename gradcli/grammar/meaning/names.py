@@ -76,6 +76,19 @@ def full_path(
     return ".".join((imports.get(names[0], names[0]), *names[1:]))
 
 
+def _path(
+    expr: ast.Expr, scope: Scope | None, bound: frozenset[str], imports: Mapping[str, str]
+) -> str | None:
+    """The same where a program binds these names at top level, and a scope its own."""
+
+    def is_bound(name: str) -> bool:
+        return name in bound or (scope is not None and scope.binds(name))
+
+    if isinstance(expr, ast.Name):  # most are
+        return None if is_bound(expr.id) else imports.get(expr.id, expr.id)
+    return full_path(expr, is_bound, imports) if isinstance(expr, ast.Attribute) else None
+
+
 def builtin_name(
     expr: ast.Expr,
     is_bound: Callable[[str], bool],
@@ -207,7 +220,7 @@ class Names(Record):
         """True if an expression is certainly one of NumPy's arrays in a program that imports
         PyTorch, too.
         """
-        return self.arrays is not None and self.arrays.are(expr, scope, self.path)
+        return self.arrays is not None and self.arrays.has(expr, scope)
 
     def builtin(self, expr: ast.Expr, scope: Scope | None = None) -> str | None:
         """Name of the built-in that an expression stands for in a scope, or None."""
@@ -286,11 +299,7 @@ class Names(Record):
         """Full dotted path of an expression, or None if it begins with a name that the program
         defines.
         """
-        if isinstance(expr, ast.Name):  # most are
-            return None if self.is_bound(expr.id, scope) else self.imports.get(expr.id, expr.id)
-        if not isinstance(expr, ast.Attribute):
-            return None
-        return full_path(expr, lambda name: self.is_bound(name, scope), self.imports)
+        return _path(expr, scope, self._bound, self.imports)
 
 
 def analyse(
@@ -363,7 +372,13 @@ def analyse(
     if modules.has_arrays(imports.values()) and modules.library(imports.values()) == "torch":
         from gradcli.grammar.meaning.arrays import Arrays
 
-        arrays = Arrays(module.body, counts, _counts_inside, lambda f: function_scope(f, None))
+        arrays = Arrays(
+            module.body,
+            counts,
+            _counts_inside,
+            lambda function: function_scope(function, None),
+            lambda expr, scope: _path(expr, scope, bound, imports),
+        )
     return Names(*named, members, rules, signatures, arrays, bound)
 
 
@@ -580,7 +595,7 @@ def is_mark(decorator: ast.Expr) -> bool:
 
 
 def _marked_by(mark: ast.Expr, scope: Scope | None) -> Iterator[Visit]:
-    """What a mark calls, if there is a module in front, in whose place there may be anything."""
+    """The function of a mark such as `@torch.no_grad()`, if it is written with a module."""
     function = mark.function if isinstance(mark, ast.Call) else mark
     if isinstance(function, ast.Attribute):
         yield (function, "mark", scope)

@@ -9,9 +9,9 @@ from functools import partial, reduce
 
 import pytest
 
+from gradcli.cpython import PROGRAM
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.run.code.functions import misfit
-from gradcli.engine.run.code.translate import FILENAME
 from gradcli.engine.run.execution.execute import PROVIDED
 from gradcli.engine.run.fast import items
 from gradcli.engine.run.language import attributes, operators, strings
@@ -205,7 +205,7 @@ SIGNATURES = ("a", "a, b", "a, b=1", "a, *b", "a, *, b", "a, *, b=1", "a, **b", 
 @pytest.mark.parametrize("parameters", SIGNATURES)
 def test_a_call_fits_as_python_says(parameters):
     scope = {}
-    exec(compile(f"def f({parameters}): pass", FILENAME, "exec"), scope)
+    exec(compile(f"def f({parameters}): pass", PROGRAM, "exec"), scope)
     for count in range(4):
         try:
             inspect.signature(scope["f"]).bind(*range(count))

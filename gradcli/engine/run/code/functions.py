@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from types import FunctionType, MethodType
 from typing import Any
 
+from gradcli.cpython import PROGRAM
 from gradcli.engine.run.code.naming import kind_of
-from gradcli.engine.run.code.translate import FILENAME
 from gradcli.engine.values import refusals
 from gradcli.errors import Diagnostic, RunError, counted
 from gradcli.source import Span
@@ -47,7 +47,7 @@ def misfit(function: Any, count: int, keywords: Mapping[str, Any] = NO_KEYWORDS)
     function = getattr(function, "__init__" if isinstance(function, type) else "__func__", function)
     if function is object.__init__:
         return f"`{name}` takes 0 arguments" if count or keywords else None
-    if type(function) is not FunctionType or function.__code__.co_filename != FILENAME:
+    if type(function) is not FunctionType or function.__code__.co_filename != PROGRAM:
         return None
     code = function.__code__
     if count == code.co_argcount - taken and not keywords and not code.co_kwonlyargcount:
@@ -73,7 +73,7 @@ def parameters(function: Any) -> tuple[str, ...] | None:
     """The names of a program's function's arguments by place; None of any other function, and of
     one with any number of arguments, or with arguments by name alone.
     """
-    if type(function) is not FunctionType or function.__code__.co_filename != FILENAME:
+    if type(function) is not FunctionType or function.__code__.co_filename != PROGRAM:
         return None
     code = function.__code__
     if code.co_kwonlyargcount or code.co_flags & (_ANY_NUMBER | _ANY_NAME):
@@ -90,7 +90,7 @@ def wrong_function(
 
 def place_of(function: Any) -> Span | None:
     """The place where the program makes a function, taken from its docstring."""
-    if type(function) is not FunctionType or function.__code__.co_filename != FILENAME:
+    if type(function) is not FunctionType or function.__code__.co_filename != PROGRAM:
         return None
     return function_span(function.__doc__)
 
@@ -105,7 +105,7 @@ def docstring_of(function: Any) -> str | None:
     """The text of a program's function, a built-in or a derivative about itself."""
     if type(function) is not FunctionType:
         return None
-    if function.__code__.co_filename != FILENAME:
+    if function.__code__.co_filename != PROGRAM:
         return function.__doc__
     _, newline, said = (function.__doc__ or "").partition("\n")
     return said if newline else None

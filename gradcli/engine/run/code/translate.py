@@ -14,8 +14,7 @@ from collections.abc import Iterator
 from types import CodeType
 from typing import Any
 
-from gradcli import cpython
-from gradcli.cpython import NESTED, Room
+from gradcli.cpython import NESTED, PROGRAM, Room
 from gradcli.engine.run.code.counting import Counting
 from gradcli.engine.run.code.pieces import Pieces, Place
 from gradcli.errors import Diagnostic, ProgramError
@@ -31,8 +30,6 @@ from gradcli.ir.visit import (
 from gradcli.record import Record
 from gradcli.source import Span
 
-FILENAME = cpython.PROGRAM
-LIBRARY = cpython.LIBRARY  # the file name of code that is not the program's
 MOST_BLOCKS = 12  # Python refuses more than 20 nested loops and with-blocks in one function
 MAIN = "@main"  # the name of the main program as one Python function
 PART = "@part"  # the name of each part of the main program
@@ -51,7 +48,7 @@ class Code(Record):
     constants: tuple[str, ...]
 
 
-def translate(program: ir.Program, counting: type[Counting], filename: str = FILENAME) -> Code:
+def translate(program: ir.Program, counting: type[Counting], filename: str = PROGRAM) -> Code:
     """Python code for a program, with the given counting.
 
     Raises:
@@ -79,7 +76,7 @@ def translate_cell(
         ProgramError: If the cell is too large for Python's compiler.
     """
     translator = _Translator(program, counting, first)
-    code = _code(translator, translator.cell(start), FILENAME)
+    code = _code(translator, translator.cell(start), PROGRAM)
     return code, max(translator.count, first + len(code.places)) + 1
 
 

@@ -7,12 +7,12 @@ from functools import cache, cached_property, partial
 from types import FrameType, FunctionType, GeneratorType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from gradcli.cpython import Room, Uncollected
+from gradcli.cpython import LIBRARY, Room, Uncollected
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.run.code.counting import Counting, Stepping
 from gradcli.engine.run.code.naming import kind_of
 from gradcli.engine.run.code.pieces import Place
-from gradcli.engine.run.code.translate import LIBRARY, Code, translate
+from gradcli.engine.run.code.translate import Code, translate
 from gradcli.engine.run.execution.inputs import Given, Inputs
 from gradcli.engine.run.fast import call
 from gradcli.engine.run.fast.call import Function

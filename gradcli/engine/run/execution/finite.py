@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from math import isnan
 from typing import Any
 
+from gradcli.cpython import LIBRARY
 from gradcli.engine.autodiff.paths import reachable
-from gradcli.engine.run.code.translate import LIBRARY
 from gradcli.engine.tape.tensor import AccumulateGrad, Number, Tensor, node_of
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import NUMBERS, holds_finite, np, squares_are_finite

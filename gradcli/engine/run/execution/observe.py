@@ -17,8 +17,8 @@ from functools import partial, wraps
 from types import FrameType, FunctionType
 from typing import Any
 
+from gradcli.cpython import PROGRAM
 from gradcli.engine.run.code.pieces import Place
-from gradcli.engine.run.code.translate import FILENAME
 from gradcli.engine.run.execution.tracebacks import callers, span_of, turns
 from gradcli.engine.run.fast.call import Function
 from gradcli.engine.run.language.operators import OPS
@@ -60,7 +60,7 @@ class Observer:
 
     def _followed(self, function: FunctionType) -> Callable[..., Any]:
         """A function that the engine has made, as by `grad(f)`, observed when it is called."""
-        if function.__code__.co_filename == FILENAME:
+        if function.__code__.co_filename == PROGRAM:
             return function
         seen = self.observed(_without_run(function))
         return wraps(function)(lambda *args, **keywords: seen(None, *args, **keywords))
@@ -252,7 +252,7 @@ def frames() -> list[tuple[FrameType, int]]:
     found = []
     frame: FrameType | None = sys._getframe()
     while frame is not None:
-        if frame.f_code.co_filename == FILENAME:
+        if frame.f_code.co_filename == PROGRAM:
             found.append((frame, frame.f_lasti))
         frame = frame.f_back
     return found[::-1]

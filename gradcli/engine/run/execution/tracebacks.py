@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import FrameType, TracebackType
 from typing import Any
 
+from gradcli.cpython import PROGRAM
 from gradcli.engine.run.code.functions import function_span, place_of
 from gradcli.engine.run.code.naming import kind_of
-from gradcli.engine.run.code.translate import FILENAME, PART
+from gradcli.engine.run.code.translate import PART
 from gradcli.engine.run.execution.inputs import Given, Inputs, missing_input
 from gradcli.engine.run.execution.operand_notes import Remarks, instruction_at, remarks
 from gradcli.engine.run.session.messages import call_note, shortened, turn_note
@@ -48,7 +49,7 @@ def placed_at(frame: FrameType, error: GradError, program: ir.Program) -> GradEr
     frames: list[Frame] = []
     at: FrameType | None = frame
     while at is not None:
-        if at.f_code.co_filename == FILENAME:
+        if at.f_code.co_filename == PROGRAM:
             frames.append((at, at.f_lasti))
         at = at.f_back
     return _located(error, frames[::-1], program) if frames else error
@@ -173,7 +174,7 @@ Frame = tuple[FrameType, int]
 def _frames(trace: TracebackType | None) -> list[Frame]:
     found = []
     while trace is not None:
-        if trace.tb_frame.f_code.co_filename == FILENAME:
+        if trace.tb_frame.f_code.co_filename == PROGRAM:
             found.append((trace.tb_frame, trace.tb_lasti))
         trace = trace.tb_next
     return found

@@ -9,8 +9,8 @@ from functools import partial
 from types import FunctionType
 from typing import Any
 
+from gradcli.cpython import is_of_program
 from gradcli.engine.run.code.naming import kind_of
-from gradcli.engine.run.code.translate import FILENAME, LIBRARY
 from gradcli.engine.values import refusals
 from gradcli.engine.values.objects import Object
 from gradcli.errors import RunError, nearest, run_error
@@ -78,7 +78,7 @@ def made(name: str, bases: Sequence[Any], members: Mapping[str, Any]) -> type[Ob
 
 def _unbound(value: Any) -> Any:
     """A member of a class: only functions of the program become methods."""
-    if type(value) is FunctionType and value.__code__.co_filename not in (FILENAME, LIBRARY):
+    if type(value) is FunctionType and not is_of_program(value.__code__):
         return staticmethod(value)
     return value
 
@@ -221,7 +221,7 @@ def misfit_within(error: TypeError) -> RunError | None:
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
-    if trace is None or trace.tb_frame.f_code.co_filename not in (FILENAME, LIBRARY):
+    if trace is None or not is_of_program(trace.tb_frame.f_code):
         return None
     return arguments(error)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from gradcli.cpython import is_of_program
 from gradcli.engine.run.code.naming import kind_of
-from gradcli.engine.run.code.translate import FILENAME, LIBRARY
 from gradcli.engine.run.session.classes import misfit, misfit_within, returned
 from gradcli.engine.run.session.text import library, repr_text, text
 from gradcli.engine.values.limits import joined_text
@@ -174,7 +174,7 @@ def _is_the_programs(handled: BaseException) -> bool:
     it handles one of its own: the traceback begins in the function that caught.
     """
     trace = handled.__traceback__
-    return trace is not None and trace.tb_frame.f_code.co_filename in (FILENAME, LIBRARY)
+    return trace is not None and is_of_program(trace.tb_frame.f_code)
 
 
 def _made_of(kind: type[Thrown]) -> Thrown:
